@@ -1,0 +1,77 @@
+package spec
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/iotax/iotax/internal/unit"
+)
+
+// Complete spells out what an experiment leaves to defaults: QEMU's own for the settings of a stack,
+// half reads for a mixed load, and titles. It changes no setting that is there, and copies what it changes.
+func Complete(e Experiment) Experiment {
+	if e.Title == "" {
+		e.Title = e.Name
+	}
+	e.Stacks, e.Workloads = slices.Clone(e.Stacks), slices.Clone(e.Workloads)
+	for i := range e.Stacks {
+		completeStack(&e.Stacks[i])
+	}
+	for i := range e.Workloads {
+		w := &e.Workloads[i]
+		if w.RWMixRead == 0 && w.mixed() {
+			w.RWMixRead = 50 // fio's default
+		}
+		or(&w.Title, describe(*w))
+	}
+	return e
+}
+
+func completeStack(s *Stack) {
+	or(&s.Title, s.Name)
+	or(&s.Format, "raw")
+	or(&s.Cache, "writeback")
+	or(&s.AIO, "threads")
+	or(&s.Discard, "ignore")
+	or(&s.DetectZeroes, "off")
+	if s.Format == "qcow2" {
+		or(&s.Preallocation, "off")
+	}
+	if s.Format == "null-co" {
+		or(&s.Role, "ceiling")
+	}
+}
+
+// or gives a string its default.
+func or(s *string, value string) {
+	if *s == "" {
+		*s = value
+	}
+}
+
+// mixed reports whether the workload both reads and writes.
+func (w Workload) mixed() bool { return w.Reads() && w.Writes() }
+
+// describe titles a workload in the few letters that the head of a column has: "4k rand read q32",
+// "256k seq write q4", "4k sync write q1" (an fdatasync after every write), "8k rand 70/30 q16".
+func describe(w Workload) string {
+	order, what := "rand ", "write"
+	if w.Sequential() {
+		order = "seq "
+	}
+	switch {
+	case w.mixed():
+		what = fmt.Sprintf("%d/%d", w.RWMixRead, 100-w.RWMixRead)
+	case w.Reads():
+		what = "read"
+	}
+	switch {
+	case w.FDataSync == 1 && order == "rand " && !w.mixed():
+		order = "sync "
+	case w.FDataSync == 1:
+		order += "sync "
+	case w.FDataSync > 1:
+		order += fmt.Sprintf("sync/%d ", w.FDataSync)
+	}
+	return fmt.Sprintf("%s %s%s q%d", unit.FioBytes(w.BS), order, what, w.IODepth)
+}

@@ -1,0 +1,161 @@
+package spec
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"github.com/iotax/iotax/internal/unit"
+)
+
+// setter reads one value into its field of T. It returns false after it has said what was expected.
+type setter[T any] func(d *decoder, at place, n ast.Node, to *T) bool
+
+// schema is what a mapping may hold: its keys are the JSON names of T's fields.
+type schema[T any] map[string]setter[T]
+
+var experimentSchema = schema[Experiment]{
+	"name":       text(func(e *Experiment) *string { return &e.Name }),
+	"title":      text(func(e *Experiment) *string { return &e.Title }),
+	"size":       size(func(e *Experiment) *int64 { return &e.Size }),
+	"runtime":    span(func(e *Experiment) *time.Duration { return &e.Runtime }),
+	"ramp":       span(func(e *Experiment) *time.Duration { return &e.Ramp }),
+	"budget":     span(func(e *Experiment) *time.Duration { return &e.Budget }),
+	"target":     ratio(func(e *Experiment) *float64 { return &e.Target }),
+	"min_rounds": number(func(e *Experiment) *int { return &e.MinRounds }),
+	"max_rounds": number(func(e *Experiment) *int { return &e.MaxRounds }),
+	"boots":      number(func(e *Experiment) *int { return &e.Boots }),
+}
+
+var guestSchema = schema[Guest]{
+	"cpus":   number(func(g *Guest) *int { return &g.CPUs }),
+	"memory": size(func(g *Guest) *int64 { return &g.Memory }),
+}
+
+var stackSchema = schema[Stack]{
+	"name":          text(func(s *Stack) *string { return &s.Name }),
+	"title":         text(func(s *Stack) *string { return &s.Title }),
+	"role":          text(func(s *Stack) *string { return &s.Role }),
+	"format":        text(func(s *Stack) *string { return &s.Format }),
+	"preallocation": text(func(s *Stack) *string { return &s.Preallocation }),
+	"cluster_size":  size(func(s *Stack) *int64 { return &s.ClusterSize }),
+	"bus":           text(func(s *Stack) *string { return &s.Bus }),
+	"cache":         text(func(s *Stack) *string { return &s.Cache }),
+	"aio":           text(func(s *Stack) *string { return &s.AIO }),
+	"iothread":      boolean(func(s *Stack) *bool { return &s.IOThread }),
+	"queues":        number(func(s *Stack) *int { return &s.Queues }),
+	"queue_size":    number(func(s *Stack) *int { return &s.QueueSize }),
+	"discard":       text(func(s *Stack) *string { return &s.Discard }),
+	"detect_zeroes": text(func(s *Stack) *string { return &s.DetectZeroes }),
+	"machine":       text(func(s *Stack) *string { return &s.Machine }),
+}
+
+var workloadSchema = schema[Workload]{
+	"name":      text(func(w *Workload) *string { return &w.Name }),
+	"title":     text(func(w *Workload) *string { return &w.Title }),
+	"rw":        text(func(w *Workload) *string { return &w.RW }),
+	"bs":        size(func(w *Workload) *int64 { return &w.BS }),
+	"iodepth":   number(func(w *Workload) *int { return &w.IODepth }),
+	"fdatasync": number(func(w *Workload) *int { return &w.FDataSync }),
+	"rwmixread": number(func(w *Workload) *int { return &w.RWMixRead }),
+}
+
+// fill reads entries into to and returns the place of each by its key. Keys outside the schema are
+// faults, unless they are in handled: those the caller reads itself.
+func fill[T any](d *decoder, s schema[T], entries []entry, to *T, handled ...string) map[string]place {
+	places := map[string]place{}
+	for _, e := range entries {
+		if slices.Contains(handled, e.key) {
+			continue
+		}
+		set, ok := s[e.key]
+		if !ok {
+			at := e.at
+			at.path = strings.TrimSuffix(strings.TrimSuffix(at.path, clip(e.key)), ".") // the fault is the mapping's
+			d.addAt(at, "%s", unknown("key", e.key, s.keys(handled...)))
+			continue
+		}
+		at := e.where
+		at.broken = !set(d, at, e.value, to)
+		places[e.key] = at
+	}
+	return places
+}
+
+func (s schema[T]) keys(more ...string) []string {
+	keys := slices.Clone(more)
+	for k := range s {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// parsed makes a setter out of a function from text to a value.
+func parsed[T, V any](expected string, read func(string) (V, error), field func(*T) *V) setter[T] {
+	return func(d *decoder, at place, n ast.Node, to *T) bool {
+		s, ok := d.scalar(n)
+		if !ok {
+			d.addAt(at, "expected %s, got %s", expected, d.describe(n))
+			return false
+		}
+		v, err := read(s)
+		if err != nil {
+			d.addAt(at, "%v", err)
+			return false
+		}
+		*field(to) = v
+		return true
+	}
+}
+
+func text[T any](field func(*T) *string) setter[T] {
+	return parsed("a word or sentence", func(s string) (string, error) { return s, nil }, field)
+}
+
+func size[T any](field func(*T) *int64) setter[T] {
+	return parsed("a size such as 512MiB", unit.ParseBytes, field)
+}
+
+func span[T any](field func(*T) *time.Duration) setter[T] {
+	return parsed("a time such as 1s", unit.ParseDuration, field)
+}
+
+func ratio[T any](field func(*T) *float64) setter[T] {
+	return parsed("a share such as 0.05 or 5%", parseRatio, field)
+}
+
+func number[T any](field func(*T) *int) setter[T] {
+	return parsed("a whole number", func(s string) (int, error) {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			return 0, expected("a whole number", s)
+		}
+		return n, nil
+	}, field)
+}
+
+func boolean[T any](field func(*T) *bool) setter[T] {
+	return parsed("true or false", func(s string) (bool, error) {
+		if s != "true" && s != "false" {
+			return false, expected("true or false", s)
+		}
+		return s == "true", nil
+	}, field)
+}
+
+// parseRatio reads "0.05" and "5 %" alike.
+func parseRatio(s string) (float64, error) {
+	digits, cent := strings.CutSuffix(strings.TrimSpace(s), "%")
+	v, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
+	if err != nil || v != v {
+		return 0, expected("a share such as 0.05 or 5%", s)
+	}
+	if cent {
+		v /= 100
+	}
+	return v, nil
+}
