@@ -1,0 +1,177 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/iotax/iotax/internal/errkind"
+	"github.com/iotax/iotax/internal/golden"
+	"github.com/iotax/iotax/internal/spec"
+)
+
+func preset(t *testing.T, name string) spec.Experiment {
+	t.Helper()
+	e, err := spec.Preset(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func make1(t *testing.T, e spec.Experiment, seed uint64) Plan {
+	t.Helper()
+	p, err := Make(e, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// disks makes n stacks of a bus; wish is the machine that they ask for.
+func disks(bus, wish string, n int) []spec.Stack {
+	var s []spec.Stack
+	for i := range n {
+		s = append(s, spec.Stack{Name: fmt.Sprintf("%s%s-%d", bus, wish, i), Bus: bus, Machine: wish})
+	}
+	return s
+}
+
+func TestMakeRefusesWhatIsInvalid(t *testing.T) {
+	e := preset(t, "quick")
+	e.Stacks = nil
+	if _, err := Make(e, 1); errkind.CodeOf(err) != errkind.Usage {
+		t.Errorf("error %v; want a user's fault", err)
+	}
+}
+
+func TestGroups(t *testing.T) {
+	for name, c := range map[string]struct {
+		stacks [][]spec.Stack
+		want   string // machine and number of stacks of each group
+	}{
+		"one":                  {[][]spec.Stack{disks("virtio-blk", "", 1)}, "q35 1"},
+		"all buses, no ide":    {[][]spec.Stack{disks("virtio-blk", "", 2), disks("nvme", "", 2), disks("sata", "", 2)}, "q35 6"},
+		"ide makes it a pc":    {[][]spec.Stack{disks("virtio-blk", "", 3), disks("ide", "", 1), disks("sata", "", 7)}, "pc 11"},
+		"pc and q35":           {[][]spec.Stack{disks("virtio-blk", "", 2), disks("nvme", "pc", 1), disks("nvme", "q35", 2)}, "pc 3, q35 2"},
+		"five ide":             {[][]spec.Stack{disks("ide", "", 5), disks("nvme", "", 1)}, "pc 5, pc 1"},
+		"slots of q35":         {[][]spec.Stack{disks("nvme", "", 29)}, "q35 28, q35 1"},
+		"ahci inside q35":      {[][]spec.Stack{disks("sata", "", 6), disks("nvme", "", 28)}, "q35 34"},
+		"second ahci":          {[][]spec.Stack{disks("nvme", "", 28), disks("sata", "", 7)}, "q35 34, q35 1"},
+		"ahci takes a pc slot": {[][]spec.Stack{disks("sata", "pc", 1), disks("nvme", "pc", 28)}, "pc 28, pc 1"},
+		"shared controller":    {[][]spec.Stack{disks("nvme", "", 27), disks("virtio-scsi", "", 40)}, "q35 67"},
+		"single controllers":   {[][]spec.Stack{disks("virtio-scsi-single", "", 30)}, "q35 28, q35 2"},
+	} {
+		stacks := slices.Concat(c.stacks...)
+		groups := group(stacks)
+		var got []string
+		seen := map[string]bool{}
+		for _, g := range groups {
+			got = append(got, fmt.Sprint(g.Machine, " ", len(g.Stacks)))
+			last := -1
+			for _, s := range g.Stacks {
+				i := slices.IndexFunc(stacks, func(o spec.Stack) bool { return o.Name == s.Name })
+				if seen[s.Name] || i < last {
+					t.Errorf("%s: stack %s stands twice or out of order", name, s.Name)
+				}
+				seen[s.Name], last = true, i
+			}
+		}
+		if g := strings.Join(got, ", "); g != c.want || len(seen) != len(stacks) {
+			t.Errorf("%s: groups %q with %d of %d stacks, want %q", name, g, len(seen), len(stacks), c.want)
+		}
+	}
+}
+
+func TestBoots(t *testing.T) {
+	e := preset(t, "quick")
+	for _, c := range []struct {
+		stacks []spec.Stack
+		boots  int
+		want   []int // group of each boot
+	}{
+		{disks("nvme", "", 2), 1, []int{0}},
+		{disks("nvme", "", 2), 3, []int{0, 0, 0}},
+		{slices.Concat(disks("nvme", "pc", 1), disks("nvme", "q35", 5)), 1, []int{0, 1, 1, 0}},
+		{slices.Concat(disks("nvme", "pc", 1), disks("nvme", "q35", 5)), 3, []int{0, 1, 1, 0, 0, 1}},
+		{disks("ide", "", 9), 2, []int{0, 1, 2, 2, 1, 0}},
+	} {
+		e.Stacks, e.Boots, e.Budget = c.stacks, c.boots, 3*time.Minute+7
+		p := make1(t, e, 1)
+		var got []int
+		var sum time.Duration
+		for i, b := range p.Boots {
+			got, sum = append(got, b.Group), sum+b.Budget
+			share := e.Budget.Seconds() * float64(p.cells(b.Group)) / float64(allCells(p))
+			if d := b.Budget.Seconds() - share; b.Index != i || d > 1e-6 || d < -1e-6 {
+				t.Errorf("boot %d is %+v; want a budget of %v s", i, b, share)
+			}
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" || sum != e.Budget {
+			t.Errorf("%d boots of %d stacks: budgets sum to %v of %v, groups:\n%s", c.boots, len(c.stacks), sum, e.Budget, diff)
+		}
+	}
+}
+
+func allCells(p Plan) (n int) {
+	for _, b := range p.Boots {
+		n += p.cells(b.Group)
+	}
+	return n
+}
+
+// TestGolden holds the promise that a seed means the same order everywhere and for ever, and the estimates.
+func TestGolden(t *testing.T) {
+	var out strings.Builder
+	for _, name := range []string{"default", "quick"} {
+		p := make1(t, preset(t, name), 41)
+		text, err := json.MarshalIndent(p.Describe(), "", "  ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&out, "%s\n", text)
+		for _, w := range p.Round(0, 1, 1, nil) {
+			fmt.Fprintf(&out, "%s %s %d\n", w.Workload, w.Stack, w.Seed)
+		}
+	}
+	const file = "testdata/presets.want"
+	golden.Equal(t, file, out.String())
+}
+
+// TestPresetsKeepTheirPromise checks the estimates of the presets against what they are advertised to take.
+func TestPresetsKeepTheirPromise(t *testing.T) {
+	for name, most := range map[string]time.Duration{"default": 14 * time.Minute, "quick": 3*time.Minute + 45*time.Second} {
+		p := make1(t, preset(t, name), 1)
+		d := p.Describe()
+		if len(d.Groups) != 1 || d.Total > most || d.Rounds < 4.5 {
+			t.Errorf("%s: %d groups, %v, %.1f rounds; want one group, at most %v, about 5 rounds", name, len(d.Groups), d.Total, d.Rounds, most)
+		}
+	}
+}
+
+func TestDescribe(t *testing.T) {
+	e := preset(t, "quick") // 6 stacks, one without a disk, one qcow2; 4 workloads
+	e.Size, e.Runtime, e.Ramp, e.Boots, e.MinRounds, e.MaxRounds = 64<<20, 650*time.Millisecond, 0, 2, 3, 3
+	e.Budget = 2 * (BootTime + 32*650*time.Millisecond + 64*time.Second) // priming windows take 300 + 350 ms
+	d := make1(t, e, 5).Describe()
+	got := fmt.Sprint(d.Cells, d.Window, d.Groups[0].Windows, d.Groups[0].Round, d.Groups[0].Priming, d.Groups[0].Boots, d.Boots[1].Rounds, d.Rounds, d.Windows,
+		d.Volumes, d.Fill>>20, d.Disk-d.Fill-1<<20, d.Measure, len(d.Warnings))
+	if want := fmt.Sprint(32, time.Second, 32, 32*time.Second, 20800*time.Millisecond, 2, 2, 4, 2*32*3, 6, 6*64, 16<<10, e.Budget, 0); got != want {
+		t.Errorf("described as\n%s, want\n%s", got, want)
+	}
+	e.MaxRounds = 2
+	e.MinRounds = 2
+	e.Budget *= 10
+	if d := make1(t, e, 5).Describe(); d.Rounds != 4 || d.Measure >= e.Budget/5 {
+		t.Errorf("a run that max_rounds ends takes %v of %v for %v rounds", d.Measure, d.Budget, d.Rounds)
+	}
+	e.Budget, e.MinRounds, e.MaxRounds = 60*time.Second, 5, 30
+	if d := make1(t, e, 5).Describe(); len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0], "fewer than min_rounds, 5") {
+		t.Errorf("warnings %q; want one about rounds", d.Warnings)
+	}
+}
