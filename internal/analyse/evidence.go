@@ -1,0 +1,84 @@
+package analyse
+
+import (
+	"slices"
+
+	"github.com/iotax/iotax/internal/record"
+	"github.com/iotax/iotax/internal/spec"
+	"github.com/iotax/iotax/internal/stat"
+)
+
+// ramShare is the median over the windows of the share of bytes that never met the device, nil where no
+// window could count it. A ceiling stack has no device to meet.
+func (c *cell) ramShare() *float64 {
+	if c.ceiling {
+		return nil
+	}
+	share, known := c.typical(func(e record.Evidence) (float64, bool) {
+		var path, device int64
+		if c.workload.Reads() {
+			if e.DeviceRead == nil {
+				return 0, false
+			}
+			path, device = path+e.PathRead, device+*e.DeviceRead
+		}
+		if c.workload.Writes() {
+			if e.DeviceWrite == nil {
+				return 0, false
+			}
+			path, device = path+e.PathWrite, device+*e.DeviceWrite
+		}
+		if path <= 0 {
+			return 0, false
+		}
+		return min(max(1-float64(device)/float64(path), 0), 1), true
+	})
+	if !known {
+		return nil
+	}
+	return &share
+}
+
+// depth is the median achieved iodepth and the asked one, known only where more than one was asked for.
+func (c *cell) depth() (achieved, asked float64, known bool) {
+	asked = float64(c.workload.IODepth)
+	achieved, known = c.typical(func(e record.Evidence) (float64, bool) { return e.Depth, e.Depth > 0 })
+	return achieved, asked, known && c.workload.IODepth > 1
+}
+
+// fioErrors sums the errors inside fio's output, and says in how many windows they were: of all counted ones, since a
+// window with an error may have failed for it.
+func (c *cell) fioErrors() (errors, windows int) {
+	for _, w := range c.counted {
+		if n := w.Evidence.FioErrors; n > 0 {
+			errors, windows = errors+n, windows+1
+		}
+	}
+	return errors, windows
+}
+
+// evidenceWarnings are those that came with the windows, each once.
+func (c *cell) evidenceWarnings() []string {
+	var out []string
+	for _, w := range c.good {
+		for _, s := range w.Evidence.Warnings {
+			if !slices.Contains(out, s) {
+				out = append(out, s)
+			}
+		}
+	}
+	return out
+}
+
+// typical is the median over the good windows of what of returns; false when it is known of none.
+func (c *cell) typical(of func(record.Evidence) (float64, bool)) (float64, bool) {
+	var values []float64
+	for _, w := range c.good {
+		if v, ok := of(w.Evidence); ok {
+			values = append(values, v)
+		}
+	}
+	return stat.Median(values), len(values) > 0
+}
+
+func onHost(stack string) bool { return stack == spec.Host || stack == spec.Control }

@@ -1,0 +1,202 @@
+package analyse
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/iotax/iotax/internal/record"
+)
+
+// Limits of the lie detector.
+const (
+	ramWithheld   = 0.5 // share of bytes that never met the device above which the cell is not about the disk
+	ramWarned     = 0.05
+	depthWithheld = 0.5 // achieved over asked iodepth below which the cell is another workload
+	depthWarned   = 0.9
+	skewWarned    = 0.001 // guest clock against the host's
+	stealWarned   = 0.02
+	fioWarned     = 0.8 // of one CPU
+)
+
+// judgeAll gives every cell its status, its reason, its numbers and its warnings. The host comes first
+// in the order, so that its own verdict is there for the cells that depend on it.
+func (t *table) judgeAll(latencies bool) {
+	for _, c := range t.order {
+		c.Rounds = len(c.pairs)
+		if c.Baseline {
+			c.Rounds = len(c.good)
+		}
+		c.RAMShare = c.ramShare()
+		c.Status, c.Reason = t.judge(c)
+		switch c.Status {
+		case record.OK:
+			c.fill(latencies)
+			c.warn(t)
+		case record.Withheld:
+			c.warn(t)
+		}
+	}
+}
+
+// judge returns the status of a cell and why it is not OK. The first that applies wins.
+func (t *table) judge(c *cell) (status, reason string) {
+	if why := t.found[c.Stack].Unavailable; why != "" {
+		return record.Unavailable, why
+	}
+	bad, why := c.failures()
+	if bad > 0 && 3*bad > len(c.counted) {
+		return record.Failed, why
+	}
+	host := t.host(c)
+	if !c.Baseline && host.Status == record.Failed {
+		return record.Failed, "the host baseline failed: " + host.Reason
+	}
+	if why := c.doubt(t.found[c.Stack]); why != "" {
+		return record.Withheld, why
+	}
+	if !c.Baseline && host.Status == record.Withheld {
+		return record.Withheld, "the host baseline is withheld: " + host.Reason
+	}
+	if !c.Baseline && len(c.pairs) == 0 {
+		return record.Withheld, "no round holds a number of this cell and one of the host"
+	}
+	return record.OK, ""
+}
+
+// failures counts the windows without a number and says so with the first reason: "stalled in 3 of 6 windows: ...".
+func (c *cell) failures() (bad int, why string) {
+	stalled, first := 0, ""
+	for _, w := range c.counted {
+		if hasNumber(w, c.workload) {
+			continue
+		}
+		bad++
+		if w.Status == record.Stalled {
+			stalled++
+		}
+		reason := w.Reason
+		if w.Status == record.OK && reason == "" {
+			reason = "no I/O was completed"
+		}
+		if first == "" {
+			first = reason
+		}
+	}
+	verb := "failed or stalled"
+	switch stalled {
+	case bad:
+		verb = "stalled"
+	case 0:
+		verb = "failed"
+	}
+	why = fmt.Sprintf("%s in %d of %s", verb, bad, plural(len(c.counted), "window"))
+	if first != "" {
+		why += ": " + first
+	}
+	return bad, why
+}
+
+// doubt returns why the cell's numbers cannot mean what they say, "" when they can.
+func (c *cell) doubt(found record.Stack) string {
+	switch errors, windows := c.fioErrors(); {
+	case len(found.Mismatch) > 0:
+		return "the effective configuration is not the intended one: " + strings.Join(found.Mismatch, "; ")
+	case len(c.good) == 0:
+		return "no counted round of this cell has ended"
+	case c.RAMShare != nil && *c.RAMShare > ramWithheld:
+		return c.ramWords(*c.RAMShare)
+	case errors > 0:
+		return fmt.Sprintf("fio reported %s in %d of %s",
+			plural(errors, "error"), windows, plural(len(c.counted), "window"))
+	}
+	if depth, asked, known := c.depth(); known && depth < depthWithheld*asked {
+		return fmt.Sprintf("only %.1f of the %.0f I/Os asked for were in flight", depth, asked)
+	}
+	return ""
+}
+
+func (c *cell) ramWords(share float64) string {
+	percent := fmt.Sprintf("%.0f %%", 100*share)
+	switch {
+	case !c.workload.Writes():
+		return percent + " of these reads came from the host's RAM: this is not the disk"
+	case !c.workload.Reads():
+		return percent + " of these writes never reached the device during the window"
+	}
+	return percent + " of these reads and writes never met the device during the window"
+}
+
+// warn adds the footnotes of a cell whose number stands, or is withheld for another reason.
+func (c *cell) warn(t *table) {
+	add := func(yes bool, format string, args ...any) {
+		if yes {
+			c.Warnings = append(c.Warnings, fmt.Sprintf(format, args...))
+		}
+	}
+	if bad, why := c.failures(); bad > 0 {
+		add(true, "%s", why)
+	}
+	if s := c.RAMShare; s != nil && *s >= ramWarned && *s <= ramWithheld {
+		add(true, "%s", c.ramWords(*s))
+	}
+	if depth, asked, known := c.depth(); known && depth >= depthWithheld*asked && depth < depthWarned*asked {
+		add(true, "%.1f of the %.0f I/Os asked for were in flight on average", depth, asked)
+	}
+	skew, _ := c.typical(func(e record.Evidence) (float64, bool) {
+		if e.ClockSkew == nil {
+			return 0, false
+		}
+		return *e.ClockSkew, true
+	})
+	add(skew > skewWarned, "the guest's clock ran %.2f %% faster than the host's", 100*skew)
+	add(skew < -skewWarned, "the guest's clock ran %.2f %% slower than the host's", -100*skew)
+	steal, _ := c.typical(func(e record.Evidence) (float64, bool) { return e.Steal, true })
+	add(steal > stealWarned, "%.1f %% of the host's CPU time was stolen from it", 100*steal)
+	cpu, _ := c.typical(func(e record.Evidence) (float64, bool) { return e.FioCPU, true })
+	add(onHost(c.Stack) && cpu > fioWarned, "fio kept %.0f %% of a CPU busy: it may be the limit, not the disk", 100*cpu)
+	if c.Status == record.OK {
+		c.warnOfWidth(t, add)
+		if c.Baseline {
+			why := c.unsteady()
+			add(why != "", "%s", why)
+		}
+	}
+	c.Warnings = append(c.Warnings, c.evidenceWarnings()...)
+}
+
+func (c *cell) warnOfWidth(t *table, add func(yes bool, format string, args ...any)) {
+	add(c.Rounds == 1, "a single round: there is no interval")
+	add(c.Rounds > 1 && c.Rounds < t.exp.MinRounds, "%d rounds, fewer than the %d asked for", c.Rounds, t.exp.MinRounds)
+}
+
+// widthWarnings says, once for the whole run, how many cells are known less precisely than was asked: the table shows
+// each interval anyway.
+func (t *table) widthWarnings() []string {
+	cells, wide := 0, 0
+	for _, c := range t.order {
+		ratio, has := c.Ratio[Headline(c.workload)]
+		if !has || c.Status != record.OK {
+			continue
+		}
+		cells++
+		if !ratio.Known() || ratio.HalfWidth() > t.exp.Target {
+			wide++
+		}
+	}
+	if wide == 0 || t.exp.Target <= 0 {
+		return nil
+	}
+	mend := "more time (--budget) narrows them"
+	if t.rebooted() {
+		mend = "more time (--budget) or more boots narrow them"
+	}
+	return []string{fmt.Sprintf("%d of %d intervals are wider than the target of ±%.0f %%: %s", wide, cells, 100*t.exp.Target, mend)}
+}
+
+// plural returns "1 window" or "3 windows".
+func plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
