@@ -1,0 +1,44 @@
+package jsonout
+
+import (
+	"github.com/iotax/iotax/internal/analyse"
+	"github.com/iotax/iotax/internal/record"
+	"github.com/iotax/iotax/internal/spec"
+)
+
+// stacks joins what was asked for with what was found, in the order of the result.
+func stacks(r analyse.Result) []Stack {
+	asked, found := map[string]spec.Stack{}, map[string]record.Stack{}
+	for _, s := range r.Experiment.Stacks {
+		asked[s.Name] = s
+	}
+	for _, s := range r.Run.Stacks {
+		found[s.Name] = s
+	}
+	return list(r.StackOrder, func(name string) Stack {
+		f := found[name]
+		out := Stack{
+			Name: name, Title: f.Title, Role: f.Role, Durability: f.Durability, DurabilityWhy: f.DurabilityWhy,
+			Unavailable: f.Unavailable, Mend: f.Mend, Effective: map[string]string{},
+			Mismatch: all(f.Mismatch), QEMUArgs: all(f.QEMUArgs),
+		}
+		for k, v := range f.Effective {
+			out.Effective[k] = v
+		}
+		if out.Durability == "" {
+			out.Durability = record.Unknown
+		}
+		if a, ok := asked[name]; ok {
+			out.Title, out.Role, out.Ceiling, out.Config = a.Title, a.Role, a.Ceiling(), config(a)
+		}
+		return out
+	})
+}
+
+func config(s spec.Stack) *Config {
+	return &Config{
+		Format: s.Format, Preallocation: s.Preallocation, ClusterSize: s.ClusterSize, Bus: s.Bus, Cache: s.Cache,
+		AIO: s.AIO, IOThread: s.IOThread, Queues: s.Queues, QueueSize: s.QueueSize, Discard: s.Discard,
+		DetectZeroes: s.DetectZeroes, Machine: s.Machine,
+	}
+}
