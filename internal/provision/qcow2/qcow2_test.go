@@ -1,0 +1,211 @@
+package qcow2
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
+
+	"github.com/iotax/iotax/internal/errkind"
+	"github.com/iotax/iotax/internal/provision"
+	"github.com/iotax/iotax/internal/provision/provisiontest"
+	"github.com/iotax/iotax/internal/revert"
+	"github.com/iotax/iotax/internal/spec"
+	"github.com/iotax/iotax/internal/sys"
+)
+
+func needImg(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("qemu-img"); err != nil {
+		t.Skip("qemu-img is not installed")
+	}
+}
+
+func TestConformance(t *testing.T) {
+	for name, stack := range map[string]spec.Stack{
+		"default":          {},
+		"off":              {Preallocation: "off"},
+		"falloc":           {Preallocation: "falloc"},
+		"full, 4k cluster": {Preallocation: "full", ClusterSize: 4096},
+		"2M cluster":       {ClusterSize: 2 << 20},
+		"512 B cluster":    {ClusterSize: 512},
+	} {
+		t.Run(name, func(t *testing.T) {
+			stack.Format = "qcow2"
+			provisiontest.Run(t, provisiontest.Suite{
+				New: func(t *testing.T) provision.Driver {
+					needImg(t)
+					return Driver{Run: sys.Exec{}}
+				},
+				Stack:   stack,
+				Content: converted,
+			})
+		})
+	}
+}
+
+// converted reads an image as a guest would, after QEMU checked that it is sound.
+func converted(t *testing.T, v provision.Volume) []byte {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "raw")
+	for _, argv := range [][]string{
+		{"qemu-img", "check", "-q", v.Path},
+		{"qemu-img", "convert", "-f", "qcow2", "-O", "raw", v.Path, out},
+	} {
+		if _, err := (sys.Exec{}).Run(t.Context(), sys.Command{Argv: argv}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	data, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestCreateArgs(t *testing.T) {
+	for preallocation, want := range map[string]string{
+		"": "metadata", "off": "metadata", "metadata": "metadata", "falloc": "falloc", "full": "falloc",
+	} {
+		got, err := createArgs("/x", provision.Request{Size: 4096, Stack: spec.Stack{Preallocation: preallocation, ClusterSize: 1 << 20}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"qemu-img", "create", "-q", "-f", "qcow2", "-o", "cluster_size=1048576,preallocation=" + want, "/x", "4096"}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+	if _, err := createArgs("/x", provision.Request{Stack: spec.Stack{Preallocation: "some"}}); errkind.CodeOf(err) != errkind.Usage {
+		t.Errorf("an unknown preallocation: %v", err)
+	}
+}
+
+func TestMap(t *testing.T) {
+	const whole = `{"start": 0, "length": 8192, "depth": 0, "present": true, "zero": false, "data": true, "offset": 65536}`
+	tests := []struct {
+		name, text string
+		extents    []provision.Extent
+		filled     bool
+		fault      string // of places or allData
+	}{
+		{"whole", "[" + whole + "]", []provision.Extent{{At: 65536, Length: 8192}}, true, ""},
+		{
+			"two places", `[{"start":0,"length":4096,"zero":false,"data":true,"offset":65536},
+			{"start":4096,"length":4096,"zero":false,"data":true,"offset":131072}]`,
+			[]provision.Extent{{At: 65536, Length: 4096}, {At: 131072, Length: 4096}},
+			true, "",
+		},
+		{
+			"neighbours, one zero", `[{"start":0,"length":4096,"zero":false,"data":true,"offset":65536},
+			{"start":4096,"length":4096,"zero":true,"data":true,"offset":69632}]`,
+			[]provision.Extent{{At: 65536, Length: 8192}},
+			false, "read as zeros",
+		},
+		{"not allocated", `[{"start":0,"length":8192,"zero":true,"data":false}]`, nil, false, "not allocated"},
+		{"backing file", `[{"start":0,"length":8192,"depth":1,"zero":false,"data":true,"offset":65536}]`, nil, false, "backing file"},
+		{"compressed", `[{"start":0,"length":8192,"zero":false,"data":true,"compressed":true}]`, nil, true, ""},
+		{"too short", `[{"start":0,"length":4096,"zero":false,"data":true,"offset":65536}]`, nil, false, "ends at 4096 of 8192"},
+		{"a gap", `[{"start":4096,"length":4096,"zero":false,"data":true,"offset":65536}]`, nil, false, "not in the map"},
+		{"nothing", `[]`, nil, false, "ends at 0"},
+	}
+	for _, tt := range tests {
+		entries, err := parseMap([]byte(tt.text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		extents, err := places(entries, 8192)
+		if diff := cmp.Diff(tt.extents, extents); diff != "" || (err == nil) != (tt.extents != nil) {
+			t.Errorf("%s: %v %s", tt.name, err, diff)
+		}
+		if err := allData(entries, 8192); (err == nil) != tt.filled || err != nil && !strings.Contains(err.Error(), tt.fault) {
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.fault)
+		}
+	}
+	for _, bad := range []string{"", "{}", `[{"start":-1,"length":1}]`, `[{"length":0}]`, `[{"start":9223372036854775807,"length":1}]`, `[{"length":1,"offset":-1}]`} {
+		if _, err := parseMap([]byte(bad)); err == nil {
+			t.Errorf("took %q", bad)
+		}
+	}
+}
+
+func FuzzMap(f *testing.F) {
+	f.Add([]byte(`[{"start":0,"length":8192,"depth":0,"zero":false,"data":true,"offset":65536}]`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		entries, err := parseMap(text)
+		if err != nil {
+			return
+		}
+		extents, err := places(entries, 8192)
+		var total int64
+		for _, e := range extents {
+			total += e.Length
+		}
+		if err == nil && total != 8192 {
+			t.Errorf("places of %d bytes for 8192", total)
+		}
+		_ = allData(entries, 8192)
+	})
+}
+
+// The image is sparse at first, so that the disk is found full only while it is filled.
+func TestDiskFullHalfWay(t *testing.T) {
+	needImg(t)
+	for _, options := range []string{"size=4m", "size=16k"} { // fails in Fill, in Create
+		parent := provisiontest.Tmpfs(t, options)
+		j, err := revert.Open(t.TempDir(), "full")
+		if err != nil {
+			t.Fatal(err)
+		}
+		scratch, err := j.Scratch(parent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := Driver{Run: sys.Exec{}}
+		r := provision.Request{Dir: scratch, Stack: spec.Stack{Name: "s"}, Size: 64 << 20, Serial: "s"}
+		v, err := d.Create(t.Context(), j, r)
+		if err == nil {
+			err = d.Fill(t.Context(), v, 1, nil)
+		}
+		if !errors.Is(err, unix.ENOSPC) || errkind.CodeOf(err) != errkind.Usage || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", options, err)
+		}
+		if err := j.Undo(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if left, _ := os.ReadDir(parent); len(left) > 0 {
+			t.Errorf("left: %v", left)
+		}
+	}
+}
+
+// failing is a machine on which no program works.
+type failing struct{ sys.Exec }
+
+func (failing) Run(_ context.Context, c sys.Command) ([]byte, error) {
+	return nil, &sys.CommandError{Argv: c.Argv, Stderr: "qemu-img: Invalid cluster size\n", Err: errors.New("exit status 1")}
+}
+
+func TestFailedCommandShowsItself(t *testing.T) {
+	j, err := revert.Open(t.TempDir(), "r")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scratch, err := j.Scratch(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Driver{Run: failing{}}.Create(t.Context(), j, provision.Request{Dir: scratch, Stack: spec.Stack{Name: "s"}, Size: 4096})
+	if err == nil || !strings.Contains(err.Error(), "qemu-img create") || !strings.Contains(err.Error(), "Invalid cluster size") {
+		t.Errorf("%v", err)
+	}
+	if err := j.Undo(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
