@@ -1,0 +1,148 @@
+// Package load runs one load generator to its end and watches the disk under it. The same code runs
+// it on the host and inside the guest, so that the two sides of a comparison differ in the disk alone.
+package load
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Request is one execution. Durations are nanoseconds in JSON.
+type Request struct {
+	Argv       []string      `json:"argv"`
+	Env        []string      `json:"env,omitempty"` // beside what the caller's own environment has
+	Input      string        `json:"input"`         // standard input: fio's job file
+	Disk       string        `json:"disk"`          // kernel name of the disk to watch, "" for none
+	Timeout    time.Duration `json:"timeout"`       // after which the generator is killed
+	StallAfter time.Duration `json:"stall_after"`   // no I/O ends for so long while some is in flight: stalled; 0 = never
+	Step       time.Duration `json:"step"`          // interval of the series
+}
+
+// Result is what came of it.
+type Result struct {
+	Output  []byte        `json:"output"`
+	Stderr  string        `json:"stderr"`
+	Exit    int           `json:"exit"` // exit status, -1 when killed
+	Elapsed time.Duration `json:"elapsed"`
+	Before  Stat          `json:"before"`
+	After   Stat          `json:"after"`
+	Series  []int64       `json:"series"`  // I/Os that ended in each interval
+	Stalled string        `json:"stalled"` // why the generator was killed, "" when it ended by itself
+	Stuck   bool          `json:"stuck"`   // it did not go when it was killed: its I/O hangs in the kernel
+}
+
+// Run executes the request. An error means that the generator could not be run at all;
+// what it did wrong by itself stands in the result.
+func Run(ctx context.Context, q Request) (Result, error) {
+	var r Result
+	ctx, cancel := context.WithTimeout(ctx, q.Timeout)
+	defer cancel()
+	cmd := exec.Command(q.Argv[0], q.Argv[1:]...)
+	var stdout, stderr bytes.Buffer
+	cmd.Env = append(os.Environ(), q.Env...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(q.Input), &stdout, &stderr
+	// fio forks: the whole group must go when it is killed, and the pipes must not outlive it.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.WaitDelay = time.Second
+
+	var err error
+	if r.Before, err = ReadStat(q.Disk); err != nil {
+		return r, err
+	}
+	start := time.Now()
+	if err := cmd.Start(); err != nil {
+		return r, fmt.Errorf("%s: %w", strings.Join(q.Argv, " "), err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	w := watch{q: q, last: r.Before, moved: start}
+	waitErr := w.until(ctx, ended, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+	r.Elapsed = time.Since(start)
+	r.Series, r.Stalled, r.Stuck = w.series, w.stalled, errors.Is(waitErr, errStuck)
+	if r.Stalled == "" && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		r.Stalled = fmt.Sprintf("%s did not end within %v", q.Argv[0], q.Timeout)
+	}
+	if r.After, err = ReadStat(q.Disk); err != nil {
+		return r, err
+	}
+	if r.Stuck {
+		return r, nil // what it wrote belongs to the goroutine that still waits for it
+	}
+	r.Output, r.Stderr, r.Exit = stdout.Bytes(), stderr.String(), cmd.ProcessState.ExitCode()
+	var exit *exec.ExitError
+	if waitErr != nil && !errors.As(waitErr, &exit) && ctx.Err() == nil {
+		return r, fmt.Errorf("%s: %w: %s", strings.Join(q.Argv, " "), waitErr, r.Stderr)
+	}
+	return r, nil
+}
+
+// reapPatience is how long a killed generator may take to go. One with direct I/O in flight goes only when its I/O
+// ends, which on a disk that hangs is never.
+const reapPatience = time.Second
+
+var errStuck = errors.New("killed, and still there")
+
+// watch follows the disk while a generator runs.
+type watch struct {
+	q       Request
+	last    Stat
+	moved   time.Time // when an I/O last ended
+	series  []int64
+	stalled string
+}
+
+// until waits for the generator's end, or kills it: when ctx ends, and when the disk stalls.
+func (w *watch) until(ctx context.Context, ended <-chan error, kill func()) error {
+	var tick <-chan time.Time
+	if w.q.Disk != "" && w.q.Step > 0 {
+		ticker := time.NewTicker(w.q.Step)
+		defer ticker.Stop()
+		tick = ticker.C
+	}
+	for {
+		select {
+		case err := <-ended:
+			return err
+		case <-ctx.Done():
+			return reap(ended, kill)
+		case now := <-tick:
+			if w.look(now); w.stalled != "" {
+				return reap(ended, kill)
+			}
+		}
+	}
+}
+
+func reap(ended <-chan error, kill func()) error {
+	kill()
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(reapPatience):
+		return errStuck
+	}
+}
+
+func (w *watch) look(now time.Time) {
+	s, err := ReadStat(w.q.Disk)
+	if err != nil {
+		return // the disk went away: the generator will say so
+	}
+	done := s.Done() - w.last.Done()
+	w.series = append(w.series, done)
+	w.last = s
+	if done > 0 || s.InFlight == 0 {
+		w.moved = now
+		return
+	}
+	if still := now.Sub(w.moved); w.q.StallAfter > 0 && still >= w.q.StallAfter {
+		w.stalled = fmt.Sprintf("%d I/Os in flight and none ended for %.1f s", s.InFlight, still.Seconds())
+	}
+}
