@@ -1,0 +1,204 @@
+// Package vm starts one guest of ours and joins its parts: the QEMU process, its monitor, and the agent inside.
+package vm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/iotax/iotax/internal/guest"
+	"github.com/iotax/iotax/internal/qemu/cmdline"
+	"github.com/iotax/iotax/internal/qemu/proc"
+	"github.com/iotax/iotax/internal/qemu/qmp"
+	"github.com/iotax/iotax/internal/wire"
+)
+
+// ErrNotReady says that the guest's agent gave no sign of life in time.
+var ErrNotReady = errors.New("the guest did not come up")
+
+// bootPatience bounds a boot: under emulation on a busy host it takes ten seconds at the worst.
+const bootPatience = 90 * time.Second
+
+// kernelArgs are the guest's command line: of its boot, the crypto self-tests are the part worth leaving out.
+// Under emulation the kernel mistrusts the TSC and reads the HPET instead, a device of QEMU's: every look at the
+// clock, and fio looks twice an I/O, would leave the guest and take QEMU's lock.
+func kernelArgs(accel string) string {
+	args := "console=ttyS0 quiet panic=-1 cryptomgr.notests"
+	if accel == "tcg" {
+		args += " tsc=reliable"
+	}
+	return args
+}
+
+// Config is one guest.
+type Config struct {
+	Binary, Accel, Machine string
+	Bios                   string // firmware, "" for QEMU's own
+	CPUs                   int
+	Memory                 int64 // bytes
+	Image                  *guest.Image
+	Dir                    string // for its sockets
+	Name                   string // of its sockets, unique in Dir
+	Env                    []string
+	Disks                  []cmdline.Disk
+}
+
+// VM is a running guest.
+type VM struct {
+	Agent *guest.Client
+	QMP   *qmp.Client
+	Proc  *proc.Process
+	Args  []string
+	Hello wire.Hello
+	Ready time.Duration // from QEMU's start to the agent's first word
+	files []string
+}
+
+// Start boots a guest and returns when its agent has answered. Whatever was started is ended again on failure.
+func Start(ctx context.Context, c Config) (*VM, error) {
+	path := func(kind string) string { return filepath.Join(c.Dir, c.Name+"."+kind) }
+	v := &VM{files: []string{path("qmp"), path("agent")}}
+	v.removeFiles() // of an earlier guest of this name
+	var err error
+	v.Args, err = cmdline.Args(cmdline.Config{
+		Binary: c.Binary, Accel: c.Accel, Machine: c.Machine, CPUs: c.CPUs, Memory: c.Memory,
+		Bios: c.Bios, Kernel: c.Image.Kernel, Initrd: c.Image.Initrd, Append: kernelArgs(c.Accel),
+		QMPSocket: path("qmp"), AgentSocket: path("agent"), Disks: c.Disks,
+	})
+	if err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	if v.Proc, err = proc.Start(proc.Config{Args: v.Args, Env: c.Env}); err != nil {
+		return nil, err
+	}
+	patience, cancel := context.WithTimeoutCause(ctx, bootPatience, fmt.Errorf("%w within %v", ErrNotReady, bootPatience))
+	defer cancel()
+	if err := v.connect(patience, path("qmp"), path("agent")); err != nil {
+		err = v.Explain(err)
+		v.Close()
+		return nil, err
+	}
+	v.Ready = time.Since(start)
+	return v, nil
+}
+
+// connect joins the monitor and the agent as soon as each is there.
+func (v *VM) connect(ctx context.Context, monitor, agent string) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() { // a QEMU that has ended never answers
+		select {
+		case <-v.Proc.Done():
+			cancel(v.Proc.Err())
+		case <-ctx.Done():
+		}
+	}()
+	err := v.dial(ctx, monitor, agent)
+	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, cause) {
+		return fmt.Errorf("%w (%w)", cause, err)
+	}
+	return err
+}
+
+func (v *VM) dial(ctx context.Context, monitor, agent string) (err error) {
+	if v.QMP, err = qmp.Dial(ctx, monitor); err != nil {
+		return fmt.Errorf("QEMU's monitor: %w", err)
+	}
+	conn, err := qmp.DialSocket(ctx, agent)
+	if err != nil {
+		return fmt.Errorf("the agent's port: %w", err)
+	}
+	v.Agent = guest.NewClient(conn)
+	v.Hello, err = v.Agent.Hello(ctx)
+	return err
+}
+
+// Lost returns why the guest can do nothing more, nil when it lives and err was about something else.
+func (v *VM) Lost(err error) error {
+	select {
+	case <-v.Agent.Gone():
+		return v.Explain(err)
+	case <-v.Proc.Done():
+		return v.Explain(err)
+	default:
+		return nil
+	}
+}
+
+// grace is how long the process of a guest that fell silent gets to end by itself, so that its own words can be told.
+const grace = 300 * time.Millisecond
+
+// Explain adds to an error what the guest's console and QEMU's end say about it: a panic, a signal, a complaint.
+func (v *VM) Explain(err error) error {
+	if err == nil || v.Proc == nil {
+		return err
+	}
+	select {
+	case <-v.Proc.Done():
+	case <-time.After(grace):
+	}
+	if cause := v.Proc.Err(); cause != nil {
+		if errors.Is(err, cause) {
+			return err
+		}
+		return fmt.Errorf("%w (%w)", cause, err)
+	}
+	if line := v.Proc.Panic(); line != "" {
+		return fmt.Errorf("the guest said: %s (%w)", line, err)
+	}
+	return err
+}
+
+// Close ends the guest within a second and a half, and removes its sockets.
+func (v *VM) Close() error {
+	if v.Agent != nil {
+		v.Agent.Close()
+	}
+	var err error
+	if v.Proc != nil {
+		err = v.Proc.Stop(v.QMP)
+	}
+	if v.QMP != nil {
+		v.QMP.Close()
+	}
+	v.removeFiles()
+	return err
+}
+
+// Pin puts the guest's threads on the host CPUs that this process may use, so that figures repeat.
+func (v *VM) Pin(ctx context.Context) (proc.Policy, error) {
+	allowed, err := proc.Allowed()
+	if err != nil {
+		return proc.Policy{}, err
+	}
+	threads, err := proc.Threads(ctx, v.Proc.PID(), v.QMP)
+	if err != nil {
+		return proc.Policy{}, err
+	}
+	policy := proc.Decide(allowed, v.Hello.CPUs)
+	return policy, proc.Pin(threads, policy)
+}
+
+// OpenDirect reports whether QEMU holds a file open with O_DIRECT.
+func (v *VM) OpenDirect(path string) (bool, error) {
+	files, err := proc.Effective(v.Proc.PID(), path)
+	if err != nil {
+		return false, err
+	}
+	for _, f := range files {
+		if !f.Direct {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+func (v *VM) removeFiles() {
+	for _, f := range v.files {
+		os.Remove(f)
+	}
+}
