@@ -1,0 +1,226 @@
+package rig
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/iotax/iotax/internal/meter"
+	"github.com/iotax/iotax/internal/qemu/cmdline"
+	"github.com/iotax/iotax/internal/qemu/proc"
+	"github.com/iotax/iotax/internal/qemu/qmp"
+	"github.com/iotax/iotax/internal/record"
+	"github.com/iotax/iotax/internal/spec"
+	"github.com/iotax/iotax/internal/wire"
+)
+
+func TestDurability(t *testing.T) {
+	const asked = probeWrites * probeBlock
+	flushes := func(n int64) *int64 { return &n }
+	for name, tt := range map[string]struct {
+		noFlush bool
+		change  func(*probed)
+		class   string
+		why     string
+	}{
+		"writes reached a device that keeps them": {false, func(*probed) {}, record.Durable, "put 65536 bytes on the device"},
+		"flushes are ignored":                     {true, func(*probed) {}, record.Unsafe, "cache.no-flush is on"},
+		"the device cannot be watched": {
+			false, func(p *probed) { p.counted, p.why = false, "the device under the volume cannot be watched" },
+			record.Unknown, "the device under the volume cannot be watched: that a flush ends there could not be probed",
+		},
+		"writes stayed in RAM": {
+			false, func(p *probed) { p.device.WriteBytes = asked - 1 },
+			record.Volatile, "65535 of 65536 bytes had reached the device",
+		},
+		"no flush at a device with a cache": {
+			false, func(p *probed) { p.volatile, p.device.Flushes = true, flushes(probeWrites-1) },
+			record.Volatile, "16 synchronous writes made 15 flushes at a device that has a write cache",
+		},
+		"each flushed at a device with a cache":   {false, func(p *probed) { p.volatile = true }, record.Durable, "made 16 flushes at the device"},
+		"a kernel that does not count flushes":    {false, func(p *probed) { p.volatile, p.device.Flushes = true, nil }, record.Durable, "put 65536 bytes on the device"},
+		"others wrote beside us":                  {false, func(p *probed) { p.device.WriteBytes *= 9 }, record.Durable, "put 589824 bytes"},
+		"unsafe, whatever others wrote meanwhile": {true, func(p *probed) { p.device.WriteBytes *= 9 }, record.Unsafe, "cache.no-flush is on"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := probed{asked: asked, counted: true, device: meter.Disk{WriteBytes: asked, Flushes: flushes(probeWrites)}}
+			tt.change(&p)
+			if class, why := durability(tt.noFlush, p); class != tt.class || !strings.Contains(why, tt.why) {
+				t.Errorf("%s, %q; want %s, %q", class, why, tt.class, tt.why)
+			}
+		})
+	}
+}
+
+// asIntended is a stack on a disk of 1 MiB, and what is seen when it is what it should be.
+func asIntended(cache string) (intended, seen) {
+	stack := spec.Stack{Name: "s", Format: "raw", Bus: "virtio-blk", Cache: cache, AIO: "threads", IOThread: true}
+	in := intended{stack, cmdline.Disk{Stack: stack, Serial: "d", Path: "/d"}, 1 << 20}
+	direct := cache == "none" || cache == "directsync"
+	var w seen
+	w.protocol = qmp.BlockNode{NodeName: "d-file", Driver: "file"}
+	w.protocol.Cache.Direct, w.protocol.Cache.NoFlush = direct, cache == "unsafe"
+	w.top = qmp.BlockNode{NodeName: "d-top", Driver: "raw", DetectZeroes: "off"}
+	w.openDirect, w.aio, w.iothread = &direct, "threads", true
+	w.guest = wire.Disk{Serial: "d", Name: "vda", Size: 1 << 20, WriteCache: "write back", Scheduler: "none", Queues: 2}
+	if cache == "writethrough" || cache == "directsync" {
+		w.guest.WriteCache = "write through"
+	}
+	return in, w
+}
+
+func TestNoMismatch(t *testing.T) {
+	for _, cache := range spec.Caches {
+		in, w := asIntended(cache)
+		if got := w.mismatches(in); len(got) > 0 {
+			t.Errorf("cache %s: %q", cache, got)
+		}
+	}
+	in, w := asIntended("none")
+	w.aio = "" // this QEMU does not tell
+	if got := w.mismatches(in); len(got) > 0 {
+		t.Errorf("aio untold: %q", got)
+	}
+}
+
+func TestMismatches(t *testing.T) {
+	no, yes := false, true
+	for name, tt := range map[string]struct {
+		cache  string
+		change func(*intended, *seen)
+		want   []string
+	}{
+		"the node is buffered": {
+			"none", func(_ *intended, w *seen) { w.protocol.Cache.Direct, w.openDirect = false, &no },
+			[]string{"cache none was asked for, but QEMU's node has cache.direct false", "cache none was asked for, but O_DIRECT is false on the open file"},
+		},
+		"the file is direct": {
+			"writeback", func(_ *intended, w *seen) { w.openDirect = &yes },
+			[]string{"cache writeback was asked for, but O_DIRECT is true on the open file"},
+		},
+		"flushes are ignored": {
+			"writeback", func(_ *intended, w *seen) { w.protocol.Cache.NoFlush = true },
+			[]string{"cache writeback was asked for, but QEMU's node has cache.no-flush true"},
+		},
+		"flushes are not ignored": {
+			"unsafe", func(_ *intended, w *seen) { w.protocol.Cache.NoFlush = false },
+			[]string{"cache unsafe was asked for, but QEMU's node has cache.no-flush false"},
+		},
+		"another aio": {
+			"none", func(_ *intended, w *seen) { w.aio = "not threads: Cannot change the option 'aio'" },
+			[]string{"aio threads was asked for, but the node has not threads: Cannot change the option 'aio'"},
+		},
+		"no iothread": {
+			"none", func(_ *intended, w *seen) { w.iothread = false },
+			[]string{"an iothread was asked for, but none serves this disk"},
+		},
+		"writethrough that the guest does not see": {
+			"writethrough", func(_ *intended, w *seen) { w.guest.WriteCache = "write back" },
+			[]string{"cache writethrough was asked for, but the guest sees a volatile write cache"},
+		},
+		"a write cache that the guest does not see": {
+			"none", func(_ *intended, w *seen) { w.guest.WriteCache = "write through" },
+			[]string{"cache none was asked for, but the guest sees no write cache and will not flush"},
+		},
+		"another size": {
+			"none", func(_ *intended, w *seen) { w.guest.Size = 512 },
+			[]string{"the guest sees a disk of 512 bytes, expected 1048576"},
+		},
+		"no latency, so no file, no cache and no aio to compare": {
+			"none", func(in *intended, w *seen) {
+				in.stack.Format = "null-co"
+				*w = seen{iothread: true, guest: wire.Disk{Size: 1 << 20, WriteCache: "write through"}}
+			}, nil,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in, w := asIntended(tt.cache)
+			tt.change(&in, &w)
+			if diff := cmp.Diff(tt.want, w.mismatches(in)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestEffective(t *testing.T) {
+	in, w := asIntended("none")
+	got := w.effective(in)
+	want := map[string]string{
+		"cache.direct": "on", "cache.no-flush": "off", "format": "raw", "protocol": "file", "detect-zeroes": "off",
+		"iothread": "on", "aio": "threads", "O_DIRECT": "on", "guest disk": "vda", "guest write cache": "write back",
+		"guest scheduler": "none", "guest queues": "2", "guest logical block": "", "guest physical block": "", "guest read-ahead (KiB)": "",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	w.aio, w.openDirect = "", nil
+	got = w.effective(in)
+	for _, unknown := range []string{"aio", "O_DIRECT"} {
+		if v, told := got[unknown]; told {
+			t.Errorf("%s is told as %q, though nobody knows", unknown, v)
+		}
+	}
+}
+
+func TestServedBy(t *testing.T) {
+	in, _ := asIntended("none")
+	own := []qmp.IOThread{{ID: in.disk.IOThreadID()}}
+	if !servedBy(in, own) || servedBy(in, nil) {
+		t.Errorf("with its iothread %v, without any %v", servedBy(in, own), servedBy(in, nil))
+	}
+	in.disk.Stack.IOThread = false
+	if servedBy(in, own) {
+		t.Error("another disk's iothread serves a disk without one")
+	}
+	if servedBy(intended{}, own) {
+		t.Error("a disk that cannot be made is served")
+	}
+}
+
+func TestGuestCPU(t *testing.T) {
+	shared := proc.Policy{VCPUs: []int{0, 1}, Others: []int{1}}
+	apart := proc.Policy{VCPUs: []int{0, 1}, Others: []int{2, 3}}
+	for name, tt := range map[string]struct {
+		policy  proc.Policy
+		iodepth int
+		want    string
+	}{
+		"one I/O at a time, last vCPU shared":  {shared, 1, "1"},
+		"many I/Os, last vCPU shared":          {shared, 32, "0"},
+		"each vCPU has a CPU to itself":        {apart, 1, "0"},
+		"one vCPU":                             {proc.Policy{VCPUs: []int{0}, Others: []int{0}}, 1, "0"},
+		"nothing is known of the host's CPUs":  {proc.Policy{}, 1, "0"},
+		"many vCPUs on one CPU: all is shared": {proc.Policy{VCPUs: []int{3, 3, 3, 3}, Others: []int{3}}, 1, "3"},
+	} {
+		if got := guestCPU(tt.policy, tt.iodepth); got != tt.want {
+			t.Errorf("%s: %s, want %s", name, got, tt.want)
+		}
+	}
+}
+
+func TestHostCPUs(t *testing.T) {
+	allowed, err := proc.Allowed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, want := range map[int]int{1: 1, 1000: len(allowed)} {
+		list, err := hostCPUs(n)
+		if err != nil || len(strings.Split(list, ",")) != want {
+			t.Errorf("hostCPUs(%d) = %q, %v; want %d of %v", n, list, err, want, allowed)
+		}
+	}
+}
+
+func TestManners(t *testing.T) {
+	r := New(Config{})
+	r.yield(t.Context())
+	if got := r.Manners(); got != "" {
+		t.Errorf("a run that is not polite says %q", got)
+	}
+	r.Polite = true
+	if got := r.Manners(); got != "waited 0 times for others, 0 s in all" {
+		t.Errorf("a polite run that never waited says %q", got)
+	}
+}

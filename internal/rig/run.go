@@ -1,0 +1,164 @@
+package rig
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/iotax/iotax/internal/guest"
+	"github.com/iotax/iotax/internal/load"
+	"github.com/iotax/iotax/internal/measure"
+	"github.com/iotax/iotax/internal/meter"
+	"github.com/iotax/iotax/internal/plan"
+	"github.com/iotax/iotax/internal/provision"
+	"github.com/iotax/iotax/internal/record"
+	"github.com/iotax/iotax/internal/spec"
+)
+
+// Window implements measure.Session: caches emptied, counters read, the load run, counters read again.
+func (s *session) Window(ctx context.Context, w plan.Window, l spec.Workload) (record.Window, error) {
+	out := record.Window{Status: record.OK, Started: time.Now().UTC()}
+	if why, ok := s.unseen[w.Stack]; ok {
+		return failed(out, why), nil
+	}
+	volume, real := s.Volumes[w.Stack]
+	if err := s.dropCaches(w.Stack); err != nil {
+		return failed(out, err.Error()), nil
+	}
+	s.yield(ctx)
+	before, err := s.meter.Snapshot()
+	if err != nil {
+		return out, err
+	}
+	out.Started = time.Now().UTC()
+	start := time.Now()
+	inGuest := w.Stack != spec.Host && w.Stack != spec.Control
+	var result load.Result
+	if inGuest {
+		result, err = s.guestLoad(ctx, w, l)
+	} else {
+		result, err = s.hostLoad(ctx, w, l, volume)
+	}
+	out.Elapsed = int64(time.Since(start))
+	switch {
+	case ctx.Err() != nil:
+		return out, context.Cause(ctx)
+	case err == nil:
+	case errors.Is(err, measure.ErrGuestLost):
+		return out, err
+	default: // an error of this disk, while the guest lives: others can still be measured
+		return failed(out, err.Error()), nil
+	}
+	after, err := s.meter.Snapshot()
+	if err != nil {
+		return out, err
+	}
+	delta, err := after.Sub(before)
+	if err != nil && !errors.Is(err, meter.ErrBackwards) {
+		return out, err
+	}
+	fold(&out, result, w.Runtime)
+	if inGuest && result.Stuck {
+		return out, fmt.Errorf("%w: its load generator hangs in the kernel", measure.ErrGuestLost)
+	}
+	if inGuest {
+		seenInGuest(&out, result)
+		out.Evidence.ClockSkew = s.clock.skew(ctx, s.vm.Agent)
+	}
+	if real && delta.HasDisks && err == nil {
+		seenAtDevice(&out, delta)
+	}
+	out.Evidence.Steal = delta.StealShare()
+	return out, nil
+}
+
+// failed is a window without a number.
+func failed(w record.Window, reason string) record.Window {
+	w.Status, w.Reason = record.Failed, reason
+	return w
+}
+
+// dropCaches puts the host's cache of our volumes into a known state: of the one that is measured next, and of the one
+// before, whose dirty pages (with cache=unsafe, or after a stall) would be written back during this window.
+func (s *session) dropCaches(stack string) error {
+	last := s.before
+	s.before = stack
+	for _, name := range []string{last, stack} {
+		if v, ok := s.Volumes[name]; ok {
+			if err := provision.DropCache(v); err != nil {
+				return err
+			}
+		}
+		if last == stack {
+			break
+		}
+	}
+	return nil
+}
+
+// hostLoad runs the load on the host itself, on as many CPUs as the guest has.
+func (s *session) hostLoad(ctx context.Context, w plan.Window, l spec.Workload, v provision.Volume) (load.Result, error) {
+	cpus, err := hostCPUs(s.Plan.Experiment.Guest.CPUs)
+	if err != nil {
+		return load.Result{}, err
+	}
+	disk := ""
+	if len(s.Devices) == 1 {
+		disk = s.Devices[0]
+	}
+	q, err := request(w, l, s.Plan.Experiment.Ramp, target{
+		fio: s.Image.Fio, filename: v.Path, offset: v.Offset, size: v.Size, cpus: cpus, disk: disk,
+	})
+	if err != nil {
+		return load.Result{}, err
+	}
+	q.Env = s.Env
+	return load.Run(ctx, q)
+}
+
+// guestLoad runs the load inside the guest on the stack's disk.
+func (s *session) guestLoad(ctx context.Context, w plan.Window, l spec.Workload) (load.Result, error) {
+	disk := s.disks[w.Stack]
+	q, err := request(w, l, s.Plan.Experiment.Ramp, target{
+		fio: guest.FioPath, filename: "/dev/" + disk, size: s.Plan.Experiment.Size, cpus: guestCPU(s.policy, l.IODepth), disk: disk,
+	})
+	if err != nil {
+		return load.Result{}, err
+	}
+	// The agent ends its generator by itself: one that does not answer even after that is lost, though it may live.
+	patience, cancel := context.WithTimeoutCause(ctx, q.Timeout+answerGrace, errNoAnswer)
+	defer cancel()
+	r, err := s.vm.Agent.Window(patience, q)
+	if err == nil || ctx.Err() != nil {
+		return r, err
+	}
+	if errors.Is(err, errNoAnswer) {
+		return r, fmt.Errorf("%w: %w", measure.ErrGuestLost, err)
+	}
+	if reason := s.vm.Lost(err); reason != nil {
+		return r, fmt.Errorf("%w: %w", measure.ErrGuestLost, reason)
+	}
+	return r, err
+}
+
+// answerGrace is what the agent may take beyond its generator's own limit: reaping it, reading counters, sending.
+const answerGrace = 10 * time.Second
+
+var errNoAnswer = errors.New("the guest's agent did not answer in time")
+
+// seenInGuest replaces what fio says it moved by what the guest's kernel gave its disk: that has the ramp time
+// too, and flushes.
+func seenInGuest(w *record.Window, r load.Result) {
+	d := r.After.Sub(r.Before)
+	w.Evidence.PathRead, w.Evidence.PathWrite = d.ReadBytes, d.WriteBytes
+	if d.Flushes >= 0 {
+		w.Evidence.PathFlush = d.Flushes
+	}
+}
+
+// seenAtDevice notes what reached the physical disks.
+func seenAtDevice(w *record.Window, d meter.Delta) {
+	w.Evidence.DeviceRead, w.Evidence.DeviceWrite = &d.Disk.ReadBytes, &d.Disk.WriteBytes
+	w.Evidence.DeviceFlush = d.Disk.Flushes
+}
