@@ -1,0 +1,54 @@
+package experiment
+
+import (
+	"fmt"
+
+	"github.com/iotax/iotax/internal/load"
+	"github.com/iotax/iotax/internal/provision/slice"
+	"github.com/iotax/iotax/internal/unit"
+)
+
+// Announce says, before anything starts, what the run will take and who else is on this host.
+func (r *Ready) Announce() []string {
+	d := r.Plan.Describe()
+	place := r.Scratch
+	if r.Device != "" {
+		place = r.Device
+	}
+	lines := []string{fmt.Sprintf("%s: %d stacks x %d workloads, about %s; %s of scratch in %s, %s of guest memory, %d CPUs",
+		r.Experiment.Name, d.Stacks, d.Workloads, unit.Duration(d.Total), unit.Bytes(d.Disk), place, unit.Bytes(d.GuestMemory), d.GuestCPUs)}
+	lines = append(lines, fmt.Sprintf("the disk will be written to: %s to fill the volumes, and what the write loads write", unit.Bytes(d.Fill)))
+	if r.Resume != nil {
+		lines[0] = fmt.Sprintf("resuming run %s with %d windows stored; %s", r.Resume.ID, len(r.Done), lines[0])
+	}
+	if r.Storage.Reason != "" {
+		lines = append(lines, "the disk under "+place+" cannot be told ("+r.Storage.Reason+"): what comes from RAM will not be seen")
+	}
+	if r.Device != "" {
+		lines = append(lines, fmt.Sprintf("all that %s holds will be lost: %s", r.Device, r.disk()))
+	}
+	for _, s := range r.Stacks {
+		if s.Unavailable != "" {
+			lines = append(lines, fmt.Sprintf("%s is unavailable: %s (%s)", s.Title, s.Unavailable, s.Mend))
+		}
+	}
+	for _, n := range r.Neighbours {
+		lines = append(lines, "another virtual machine is running: "+n.String())
+	}
+	return append(lines, d.Warnings...)
+}
+
+// disk names the disk under the device, so that a person sees whether it is the one that was meant.
+func (r *Ready) disk() string {
+	name := first(r.Facts.Device.Model, "a disk that gives no model")
+	if size, err := slice.Size(r.Device); err == nil {
+		name += ", " + unit.Bytes(size)
+	}
+	for _, device := range r.Storage.Devices {
+		name += ", " + device
+		if serial := load.Serial("/sys/block/" + device); serial != "" {
+			name += " serial " + serial
+		}
+	}
+	return name
+}

@@ -1,0 +1,152 @@
+package experiment
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/iotax/iotax/internal/errkind"
+	"github.com/iotax/iotax/internal/hostenv"
+	"github.com/iotax/iotax/internal/qemu/caps"
+	"github.com/iotax/iotax/internal/record"
+	"github.com/iotax/iotax/internal/spec"
+	"github.com/iotax/iotax/internal/sys"
+)
+
+// Platform is what decides which stacks can be offered.
+type Platform struct {
+	Caps       caps.Caps // of the QEMU that would run
+	IOURing    error     // why the kernel does not let this process use io_uring; nil when it does
+	BareDevice bool      // volumes lie on a block device, without a file system
+}
+
+// Judge says of each stack, in order, whether the platform can offer it: Unavailable and Mend are empty when it can.
+func (p Platform) Judge(stacks []spec.Stack) []record.Stack {
+	var all []record.Stack
+	for _, s := range stacks {
+		known := record.Stack{Name: s.Name, Title: s.Title, Role: s.Role, Durability: record.Unknown}
+		known.Unavailable, known.Mend = p.Caps.Supports(s)
+		if known.Unavailable == "" && s.AIO == "io_uring" && !s.Ceiling() && p.IOURing != nil {
+			known.Unavailable, known.Mend = "io_uring cannot be used here: "+p.IOURing.Error(), "sysctl -w kernel.io_uring_disabled=0, outside of a container that forbids it"
+		}
+		if known.Unavailable == "" && p.BareDevice && s.Format == "qcow2" {
+			known.Unavailable, known.Mend = "an image needs a file system, and --device is a bare device", "give --scratch DIR"
+		}
+		all = append(all, known)
+	}
+	return all
+}
+
+// Available is the experiment without the stacks that were judged to be unavailable.
+func Available(e spec.Experiment, judged []record.Stack) spec.Experiment {
+	stacks := e.Stacks
+	e.Stacks = nil
+	for i, s := range stacks {
+		if judged[i].Unavailable == "" {
+			e.Stacks = append(e.Stacks, s)
+		}
+	}
+	return e
+}
+
+// Place is where scratch volumes would lie.
+type Place struct {
+	Path       string // the folder or device that was asked for
+	Existing   string // the nearest folder to it that is there already
+	Filesystem string // type, "" for a device
+	Storage    hostenv.Storage
+	Device     record.Device
+}
+
+// Look examines a scratch folder, which may not exist yet. That it takes no O_DIRECT is a fault of the request.
+func Look(h hostenv.Host, folder string) (Place, error) {
+	p := Place{Path: folder, Existing: existingParent(folder)}
+	info, err := os.Stat(p.Existing)
+	if err != nil {
+		return p, errkind.Userf("scratch folder: %w", err)
+	}
+	if !info.IsDir() {
+		return p, errkind.Userf("scratch folder %s: %s is not a folder", folder, p.Existing)
+	}
+	if err := unix.Access(p.Existing, unix.W_OK|unix.X_OK); err != nil {
+		return p, errkind.WithHint(errkind.Userf("scratch folder %s: %s cannot be written to: %w", folder, p.Existing, err),
+			"give a folder of your own with --scratch, or run as root")
+	}
+	fs, err := h.Filesystem(p.Existing)
+	if err != nil {
+		return p, err
+	}
+	p.Filesystem = fs.Type
+	err = hostenv.DirectIO(p.Existing)
+	if fs.Type == "tmpfs" || fs.Type == "ramfs" { // they take O_DIRECT since Linux 6.6, and are no disk for it
+		err = errors.New("files on " + fs.Type + " are in memory: there is no disk to measure")
+	}
+	if err != nil {
+		return p, errkind.WithHint(errkind.Userf("scratch folder %s: %w", folder, err),
+			"give a folder on a disk's own file system with --scratch")
+	}
+	return p, p.resolve(h, p.Existing)
+}
+
+func (p *Place) resolve(h hostenv.Host, path string) (err error) {
+	if p.Storage, err = h.Resolve(path); err == nil {
+		p.Device = h.Device(p.Storage)
+	}
+	return err
+}
+
+func existingParent(path string) string {
+	for dir := path; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
+			return dir
+		}
+	}
+}
+
+// Need is how many bytes of their folder's file system the volumes of an experiment take, at most.
+func Need(w sys.World, e spec.Experiment) (int64, error) {
+	r := &Ready{Options: Options{Experiment: e}, world: w, Stacks: make([]record.Stack, len(e.Stacks))}
+	return r.need()
+}
+
+func (r *Ready) need() (sum int64, err error) {
+	for _, job := range r.jobs("", func(int) string { return "s" }) {
+		n, err := job.Driver.Need(job.Request)
+		if err != nil {
+			return 0, fmt.Errorf("volume of %s: %w", job.Request.Stack.Name, err)
+		}
+		sum += n
+	}
+	return sum, nil
+}
+
+// CheckMemory refuses a guest that would take more than half of the host's memory; 0 stands for a host that does
+// not say how much it has.
+func CheckMemory(host int64, g spec.Guest) error {
+	if host > 0 && g.Memory > host/2 {
+		return errkind.Userf("guest.memory: %d MiB is more than half of this host's %d MiB", g.Memory>>20, host>>20)
+	}
+	return nil
+}
+
+// Running names the process of another iotax that measures with this state folder, "" when there is none.
+func Running(stateDir string) (string, error) {
+	f, err := os.Open(filepath.Join(stateDir, lockFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	defer f.Close() // and with it the lock, if it was free
+	err = unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB)
+	if !errors.Is(err, unix.EWOULDBLOCK) {
+		return "", err
+	}
+	owner, _ := os.ReadFile(f.Name())
+	return "process " + strings.TrimSpace(string(owner)), nil
+}
