@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/iotax/iotax/internal/load"
 	"github.com/iotax/iotax/internal/provision/slice"
@@ -17,7 +18,8 @@ func (r *Ready) Announce() []string {
 	}
 	lines := []string{fmt.Sprintf("%s: %d stacks x %d workloads, about %s; %s of scratch in %s, %s of guest memory, %d CPUs",
 		r.Experiment.Name, d.Stacks, d.Workloads, unit.Duration(d.Total), unit.Bytes(d.Disk), place, unit.Bytes(d.GuestMemory), d.GuestCPUs)}
-	lines = append(lines, fmt.Sprintf("the disk will be written to: %s to fill the volumes, and what the write loads write", unit.Bytes(d.Fill)))
+	lines = append(lines, fmt.Sprintf("the disk will be written to: %s to fill the volumes, and what it takes in %s of write loads",
+		unit.Bytes(d.Fill), unit.Duration(r.writing(d.Windows))))
 	if r.Resume != nil {
 		lines[0] = fmt.Sprintf("resuming run %s with %d windows stored; %s", r.Resume.ID, len(r.Done), lines[0])
 	}
@@ -51,4 +53,15 @@ func (r *Ready) disk() string {
 		}
 	}
 	return name
+}
+
+// writing is for how long write loads will run, out of so many windows.
+func (r *Ready) writing(windows int) time.Duration {
+	writes := 0
+	for _, w := range r.Experiment.Workloads {
+		if w.Writes() {
+			writes++
+		}
+	}
+	return time.Duration(windows*writes/max(len(r.Experiment.Workloads), 1)) * r.Experiment.Runtime
 }
