@@ -19,9 +19,6 @@ import (
 	"github.com/iotax/iotax/internal/wire"
 )
 
-// PortName is the name of the virtio-serial port that leads to the host.
-const PortName = "org.iotax.agent"
-
 // Serve answers requests from port, one at a time and in order, until the host closes it.
 // Signs of life go out in between, so that a silent guest is a dead one.
 func Serve(ctx context.Context, port io.ReadWriter) error {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/iotax/iotax/internal/wire"
 )
 
 // Init is PID 1: it mounts what the load generator needs, loads the modules that lead to the
@@ -58,7 +60,7 @@ func openPort(patience time.Duration) (*os.File, error) {
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		names, _ := filepath.Glob("/sys/class/virtio-ports/*/name")
 		for _, name := range names {
-			if read(name) != PortName {
+			if read(name) != wire.PortName {
 				continue
 			}
 			f, err := os.OpenFile("/dev/"+filepath.Base(filepath.Dir(name)), os.O_RDWR, 0)
@@ -67,7 +69,7 @@ func openPort(patience time.Duration) (*os.File, error) {
 			}
 		}
 	}
-	return nil, fmt.Errorf("no virtio-serial port named %s after %v", PortName, patience)
+	return nil, fmt.Errorf("no virtio-serial port named %s after %v", wire.PortName, patience)
 }
 
 // loadModules inserts modules in the given order. One that is there already is no fault.

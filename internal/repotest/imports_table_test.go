@@ -19,7 +19,7 @@ var table = []struct{ pkg, imports string }{
 	{"fio", "hist"},
 	{"ioping", ""},
 	{"qemu/qmp", ""},
-	{"qemu/cmdline", "errkind spec"},
+	{"qemu/cmdline", "errkind spec wire"},
 	{"qemu/caps", "errkind qemu/cmdline qemu/qmp revert spec sys"},
 	{"qemu/proc", "qemu/qmp"},
 	{"hostenv", "record sys"},

@@ -210,7 +210,7 @@ func (w seen) mismatches(in intended) []string {
 		}
 	}
 	mode := in.stack.Cache
-	direct, noFlush := mode == "none" || mode == "directsync", mode == "unsafe"
+	direct, noFlush, writeCache := cmdline.CacheFlags(mode)
 	if !in.stack.Ceiling() {
 		differ(w.protocol.Cache.Direct != direct, "cache %s was asked for, but QEMU's node has cache.direct %v", mode, w.protocol.Cache.Direct)
 		differ(w.protocol.Cache.NoFlush != noFlush, "cache %s was asked for, but QEMU's node has cache.no-flush %v", mode, w.protocol.Cache.NoFlush)
@@ -218,9 +218,8 @@ func (w seen) mismatches(in intended) []string {
 		differ(w.aio != "" && w.aio != in.stack.AIO, "aio %s was asked for, but the node has %s", in.stack.AIO, w.aio)
 	}
 	differ(in.stack.IOThread && !w.iothread, "an iothread was asked for, but none serves this disk")
-	through := mode == "writethrough" || mode == "directsync"
-	differ(through && w.guest.WriteCache == "write back", "cache %s was asked for, but the guest sees a volatile write cache", mode)
-	differ(!through && !in.stack.Ceiling() && w.guest.WriteCache == "write through",
+	differ(!writeCache && mode != "" /* a disk of zero latency may have none */ && w.guest.WriteCache == "write back", "cache %s was asked for, but the guest sees a volatile write cache", mode)
+	differ(writeCache && !in.stack.Ceiling() && w.guest.WriteCache == "write through",
 		"cache %s was asked for, but the guest sees no write cache and will not flush", mode)
 	differ(w.guest.Size != in.size, "the guest sees a disk of %d bytes, expected %d", w.guest.Size, in.size)
 	return out

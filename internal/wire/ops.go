@@ -2,6 +2,9 @@ package wire
 
 import "time"
 
+// PortName is the name of the virtio-serial port between the host and the agent inside the guest.
+const PortName = "org.iotax.agent"
+
 // Operations of the agent and the one event that it sends unasked.
 const (
 	OpHello    = "hello"    // event: the agent is ready; Hello

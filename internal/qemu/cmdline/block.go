@@ -15,6 +15,13 @@ var cacheModes = map[string]cacheMode{
 	"unsafe":       {writeCache: true, noFlush: true},
 }
 
+// CacheFlags returns how a cache mode opens a disk's block nodes (cache.direct, cache.no-flush) and whether its device
+// shows the guest a write cache.
+func CacheFlags(mode string) (direct, noFlush, writeCache bool) {
+	m := cacheModes[mode]
+	return m.direct, m.noFlush, m.writeCache
+}
+
 // blockdevs adds the disk's block nodes from the bottom up: the protocol, the slice of it where a format other
 // than raw needs one, and the format.
 func (b *builder) blockdevs(d Disk) {

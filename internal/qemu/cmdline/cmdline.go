@@ -10,10 +10,8 @@ import (
 
 	"github.com/iotax/iotax/internal/errkind"
 	"github.com/iotax/iotax/internal/spec"
+	"github.com/iotax/iotax/internal/wire"
 )
-
-// AgentPort is the name of the virtio-serial port on which the agent inside the guest listens.
-const AgentPort = "org.iotax.agent"
 
 const (
 	maxSocket = 107 // bytes of a Unix socket's path, sun_path without its final zero
@@ -190,7 +188,7 @@ func (b *builder) agent(socket string) {
 	port := option{flag: "-device", head: "virtserialport"}
 	port.set("bus", "agent-bus.0")
 	port.set("chardev", "agent")
-	port.set("name", AgentPort)
+	port.set("name", wire.PortName)
 	b.add(port)
 }
 
