@@ -21,8 +21,8 @@ const (
 // Options says what ioping does. Zero values leave ioping's own default.
 type Options struct {
 	Target   string // directory, file or device; required
-	Count    int64  // -c: stop after so many requests
-	Size     int64  // -s: bytes of a request
+	Count    int64  // -c: stop after so many requests, of which the first is the warm-up and not counted
+	Size     int64  // -s: bytes of a request, by default 4 KiB, or 256 KiB with Linear
 	WorkSize int64  // -S: bytes of the range that is used
 	Offset   int64  // -o: bytes before it
 
@@ -30,12 +30,12 @@ type Options struct {
 	NoInterval bool          // -i 0
 	Time       time.Duration // -w: stop after so long
 	Period     int64         // -p: statistics after every so many requests
-	Seed       uint64        // -e: of the offsets
+	Seed       uint64        // -e, since 1.3: of the offsets and of what is written; 0 draws one from the clock
 
 	Direct bool // -D
 	Cached bool // -C: neither drop the cache before reads nor sync after writes
 	Rapid  bool // -R: no interval, 3 s
-	Linear bool // -L: in sequence, 256 KiB each
+	Linear bool // -L: in sequence from Offset, again from there at the end of WorkSize
 	Sync   bool // -Y: O_SYNC
 	DSync  bool // -y: O_DSYNC
 
@@ -103,9 +103,21 @@ func (o Options) check() error {
 	fault(o.Target == "", "no target")
 	fault(o.Count < 0 || o.Size < 0 || o.WorkSize < 0 || o.Offset < 0 || o.Period < 0, "counts and sizes cannot be negative")
 	fault(o.Interval < 0 || o.Time < 0, "times cannot be negative")
-	fault(o.WorkSize > 0 && o.Size > o.WorkSize, "size %d is larger than the work size %d", o.Size, o.WorkSize)
+	fault(o.WorkSize > 0 && o.size() > o.WorkSize, "size %d is larger than the work size %d", o.size(), o.WorkSize)
+	fault(o.Direct && (o.size()%512 != 0 || o.Offset%512 != 0), "direct I/O of %d bytes at %d; both must be multiples of 512", o.size(), o.Offset)
 	fault(o.NoInterval && o.Interval > 0, "an interval of %v and none at all", o.Interval)
 	fault(o.Count == 0 && o.Time == 0 && !o.Rapid, "needs a count or a time, else it has no end")
 	fault(o.Format != Plain && o.Format != Batch && o.Format != JSON, "unknown format %q", string(o.Format))
 	return errors.Join(faults...)
+}
+
+// size returns the bytes of a request, ioping's default where none are given.
+func (o Options) size() int64 {
+	switch {
+	case o.Size > 0:
+		return o.Size
+	case o.Linear:
+		return 256 << 10
+	}
+	return 4 << 10
 }
