@@ -48,7 +48,7 @@ type Run struct {
 
 // Host is the machine and the software that measured.
 type Host struct {
-	Accelerator       string   `json:"accelerator"`        // "kvm" or "tcg"
+	Accelerator       string   `json:"accelerator"`        // "kvm" or "tcg", "xen" where no guest is QEMU's
 	AcceleratorReason string   `json:"accelerator_reason"` // why not kvm, "" with kvm
 	Kernel            string   `json:"kernel"`
 	GuestKernel       string   `json:"guest_kernel"`
@@ -94,11 +94,23 @@ type Stack struct {
 	Role          string            `json:"role,omitempty"`
 	Unavailable   string            `json:"unavailable,omitempty"` // why this host cannot offer it
 	Mend          string            `json:"mend,omitempty"`        // the command that would make it available
+	AtBoot        bool              `json:"at_boot,omitempty"`     // it was found to be unavailable when its guest started: the plan has it
 	Durability    string            `json:"durability"`
 	DurabilityWhy string            `json:"durability_why,omitempty"`
 	Effective     map[string]string `json:"effective,omitempty"` // setting -> value asked of QEMU and the kernel
 	Mismatch      []string          `json:"mismatch,omitempty"`  // intended against effective, in words: withholds every number
 	QEMUArgs      []string          `json:"qemu_args,omitempty"` // the arguments that made it
+	Config        string            `json:"config,omitempty"`    // what made it where that is no QEMU: an xl.cfg
+	Volume        *Volume           `json:"volume,omitempty"`    // nil for a disk of zero latency
+}
+
+// Volume is what its storage told of a stack's volume at the end of the run, or nearest to it.
+type Volume struct {
+	Path          string            `json:"path"`
+	Devices       []string          `json:"devices"`                  // kernel names of the physical disks under it
+	RealSize      int64             `json:"real_bytes"`               // that it takes on the host
+	CompressRatio *float64          `json:"compress_ratio,omitempty"` // of its storage, nil where that does not compress
+	Properties    map[string]string `json:"properties,omitempty"`     // effective settings of its storage, such as recordsize
 }
 
 // Metrics of a window, named as in the JSON contract. IOPS per second, bandwidth bytes per second, latencies nanoseconds.
@@ -122,6 +134,20 @@ const (
 
 // SyncNames lists those in their order of print.
 var SyncNames = []string{SyncMean, SyncP99}
+
+// Metrics that are derived from the evidence of windows, for statements and figures.
+const (
+	RAMShare         = "ram_share"          // of the bytes read, those that never met the device
+	DeviceReadRatio  = "device_read_ratio"  // bytes read from the device for each byte that the load read
+	DeviceWriteRatio = "device_write_ratio" // bytes written to the device for each byte that the load wrote
+	ARCHitShare      = "arc_hit_share"      // of the look-ups in ZFS's cache, those that it answered
+	CompressRatio    = "compress_ratio"     // of the stack's volume, as its storage tells it
+	HostCPU          = "host_cpu"           // CPUs of the host that were busy
+	GuestCPU         = "guest_cpu"          // CPUs of the guest that were busy
+)
+
+// DerivedNames lists those.
+var DerivedNames = []string{RAMShare, DeviceReadRatio, DeviceWriteRatio, ARCHitShare, CompressRatio, HostCPU, GuestCPU}
 
 // HigherIsBetter tells the direction of better of a metric.
 func HigherIsBetter(metric string) bool { return metric == IOPS || metric == Bandwidth }
@@ -162,6 +188,10 @@ type Evidence struct {
 	FioCPU      float64  `json:"fio_cpu"`                // share of one CPU that fio took
 	ClockSkew   *float64 `json:"clock_skew,omitempty"`   // guest clock over host clock, minus 1, over the window
 	Steal       float64  `json:"steal"`                  // share of host CPU time stolen during the window
+	ARCHits     *int64   `json:"arc_hits,omitempty"`     // look-ups that ZFS's cache answered
+	ARCMisses   *int64   `json:"arc_misses,omitempty"`   // look-ups that went to the pool
+	HostCPU     *float64 `json:"host_cpu,omitempty"`     // CPUs of the host that were busy
+	GuestCPU    *float64 `json:"guest_cpu,omitempty"`    // CPUs of the guest that were busy
 	Series      []int64  `json:"series,omitempty"`       // completed I/Os per interval
 	SeriesStep  int64    `json:"series_step_ns,omitempty"`
 	Warnings    []string `json:"warnings,omitempty"`

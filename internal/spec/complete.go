@@ -30,15 +30,33 @@ func Complete(e Experiment) Experiment {
 func completeStack(s *Stack) {
 	or(&s.Title, s.Name)
 	or(&s.Format, "raw")
+	if s.Format == "null-co" {
+		or(&s.Role, "ceiling")
+	} else {
+		or(&s.Storage, "file")
+	}
+	if s.Format == "qcow2" {
+		or(&s.Preallocation, "off")
+	}
+	completeStorage(s)
+	if s.Xen() {
+		or(&s.Backend, "phy")
+		return // it has none of QEMU's block layer
+	}
 	or(&s.Cache, "writeback")
 	or(&s.AIO, "threads")
 	or(&s.Discard, "ignore")
 	or(&s.DetectZeroes, "off")
-	if s.Format == "qcow2" {
-		or(&s.Preallocation, "off")
-	}
-	if s.Format == "null-co" {
-		or(&s.Role, "ceiling")
+}
+
+func completeStorage(s *Stack) {
+	switch s.Storage {
+	case "lvm-thin":
+		or(&s.Zeroing, "on")
+	case "zfs-file", "zvol":
+		or(&s.Compression, "off")
+		or(&s.PrimaryCache, "all")
+		or(&s.Sync, "standard")
 	}
 }
 
@@ -73,5 +91,13 @@ func describe(w Workload) string {
 	case w.FDataSync > 1:
 		order += fmt.Sprintf("sync/%d ", w.FDataSync)
 	}
-	return fmt.Sprintf("%s %s%s q%d", unit.FioBytes(w.BS), order, what, w.IODepth)
+	size := unit.FioBytes(w.BS)
+	if w.BSSplit != "" {
+		size = "mixed"
+	}
+	title := fmt.Sprintf("%s %s%s q%d", size, order, what, w.IODepth)
+	if w.Jobs() > 1 {
+		title += fmt.Sprintf("t%d", w.Jobs())
+	}
+	return title
 }

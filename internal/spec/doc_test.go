@@ -24,20 +24,22 @@ func page(t *testing.T) (whole string, sections map[string]string) {
 	return string(text), sections
 }
 
-var docRow = regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\|([^|]*)\\|")
+var docRow = regexp.MustCompile("(?m)^\\| `([a-z0-9_, `]+)` \\|([^|]*)\\|")
 
 // TestDocumentedKeys compares the tables of docs/SPEC.md with the schema: both ways.
 func TestDocumentedKeys(t *testing.T) {
 	_, sections := page(t)
 	for heading, want := range map[string][]string{
-		"The experiment": experimentSchema.keys("extends", "guest", "stacks", "workloads"),
+		"The experiment": experimentSchema.keys("extends", "guest", "stacks", "workloads", "statements", "figures", "scales"),
 		"guest":          guestSchema.keys(),
 		"Stacks":         stackSchema.keys("matrix", "exclude"),
 		"Workloads":      workloadSchema.keys("matrix", "exclude"),
+		"Statements":     statementSchema.keys(),
+		"Figures":        figureSchema.keys(),
 	} {
 		var got []string
 		for _, m := range docRow.FindAllStringSubmatch(sections[heading], -1) {
-			got = append(got, m[1])
+			got = append(got, strings.Split(m[1], "`, `")...)
 		}
 		slices.Sort(got)
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -50,14 +52,16 @@ func TestDocumentedKeys(t *testing.T) {
 func TestDocumentedWords(t *testing.T) {
 	_, sections := page(t)
 	cells := map[string]string{}
-	for _, heading := range []string{"Stacks", "Workloads"} {
+	for _, heading := range []string{"Stacks", "Workloads", "Figures"} {
 		for _, m := range docRow.FindAllStringSubmatch(sections[heading], -1) {
 			cells[m[1]] = strings.TrimSpace(m[2])
 		}
 	}
 	for key, words := range map[string][]string{
 		"role": roles, "format": Formats, "preallocation": preallocations, "bus": Buses, "cache": Caches, "aio": AIOs,
-		"discard": Discards, "detect_zeroes": Detects, "machine": Machines, "rw": Rws,
+		"discard": Discards, "detect_zeroes": Detects, "machine": Machines, "rw": Rws, "storage": Storages, "protocol": Protocols,
+		"daemon": Daemons, "snapshot": Snapshots, "scheduler": Schedulers, "memory_backend": Memories, "hypervisor": Hypervisors,
+		"backend": Backends, "generator": Generators, "kind": FigureKinds,
 	} {
 		if diff := cmp.Diff("`"+strings.Join(words, "`, `")+"`", cells[key]); diff != "" {
 			t.Errorf("%s:\n%s", key, diff)
@@ -77,7 +81,7 @@ func TestDocumentedExamples(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s\n%v", m[1], err)
 		}
-		if strings.Contains(m[1], "matrix") && (len(e.Stacks) != 6 || len(e.Workloads) != 3) {
+		if strings.Contains(m[1], "exclude") && (len(e.Stacks) != 6 || len(e.Workloads) != 3) {
 			t.Errorf("%d stacks and %d workloads, the page says 6 and 3", len(e.Stacks), len(e.Workloads))
 		}
 	}

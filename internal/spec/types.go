@@ -10,16 +10,28 @@ const (
 	Control = "host-again"
 )
 
-// Enumerations. The words are QEMU's and fio's own; the lists are what iotax can build.
+// Enumerations. The words are those of QEMU, fio, LVM, ZFS and Xen themselves; the lists are what iotax can build.
 var (
 	Formats  = []string{"raw", "qcow2", "null-co"}
-	Buses    = []string{"virtio-blk", "virtio-scsi", "virtio-scsi-single", "sata", "ide", "nvme", "lsi53c895a", "megasas", "pvscsi"}
-	Caches   = []string{"none", "writeback", "writethrough", "directsync", "unsafe"}
-	AIOs     = []string{"threads", "native", "io_uring"}
-	Rws      = []string{"randread", "randwrite", "randrw", "read", "write", "rw"}
-	Discards = []string{"ignore", "unmap"}
-	Detects  = []string{"off", "on", "unmap"}
-	Machines = []string{"pc", "q35"}
+	Storages = []string{"file", "device", "lvm", "lvm-thin", "zfs-file", "zvol"}
+	Buses    = []string{
+		"virtio-blk", "virtio-scsi", "virtio-scsi-single", "sata", "ide", "nvme", "lsi53c895a", "megasas", "pvscsi",
+		"vhost-user-blk", "vhost-user-scsi", "blkfront",
+	}
+	Caches      = []string{"none", "writeback", "writethrough", "directsync", "unsafe"}
+	AIOs        = []string{"threads", "native", "io_uring"}
+	Rws         = []string{"randread", "randwrite", "randrw", "read", "write", "rw"}
+	Discards    = []string{"ignore", "unmap"}
+	Detects     = []string{"off", "on", "unmap"}
+	Machines    = []string{"pc", "q35"}
+	Protocols   = []string{"nbd"}
+	Daemons     = []string{"qemu-storage-daemon", "spdk"}
+	Snapshots   = []string{"fresh", "copied"}
+	Schedulers  = []string{"none", "mq-deadline", "kyber", "bfq"}
+	Memories    = []string{"ram", "memfd", "file"}
+	Hypervisors = []string{"xen-pv", "xen-pvh", "xen-hvm"}
+	Backends    = []string{"phy", "qdisk"}
+	Generators  = []string{"fio", "ioping"}
 )
 
 // Experiment is everything that one run measures. Sizes are bytes, times are time.Duration, Target is a ratio.
@@ -34,55 +46,40 @@ type Experiment struct {
 	MinRounds int           `json:"min_rounds"` // counted rounds before anything may stop
 	MaxRounds int           `json:"max_rounds"` // counted rounds at most
 	Boots     int           `json:"boots"`      // boots of each group of stacks, at least
-	Guest     Guest         `json:"guest"`
-	Stacks    []Stack       `json:"stacks"` // guest stacks only: the host and its control are always there
-	Workloads []Workload    `json:"workloads"`
+
+	HostStorage  string  `json:"host_storage,omitempty"` // one of Storages: where the baseline's volume lies, "" = file
+	Compressible float64 `json:"compressible,omitempty"` // share of all data that compresses to nothing, 0 = none of it
+
+	Guest      Guest            `json:"guest"`
+	Stacks     []Stack          `json:"stacks"` // guest stacks only: the host and its control are always there
+	Workloads  []Workload       `json:"workloads"`
+	Statements []Statement      `json:"statements,omitempty"`
+	Figures    []Figure         `json:"figures,omitempty"`
+	Scale      string           `json:"scale,omitempty"`  // name of the scale that is in force, "" where none has a name
+	Note       string           `json:"note,omitempty"`   // in what this departs from the published experiment, for every report
+	Scales     map[string]Scale `json:"scales,omitempty"` // other scales, by name
 }
 
-// Guest is the virtual machine that the stacks are attached to.
+// Guest is the virtual machine that stacks are attached to.
 type Guest struct {
-	CPUs   int   `json:"cpus"`   // vCPUs, at least 2 (see docs/METHOD.md: one vCPU under emulation loses barriers)
-	Memory int64 `json:"memory"` // bytes
+	CPUs          int    `json:"cpus"`                     // vCPUs
+	Memory        int64  `json:"memory"`                   // bytes
+	Hugepages     int64  `json:"hugepages,omitempty"`      // bytes of the pages that back the memory: 2 MiB or 1 GiB, 0 = ordinary ones
+	MemoryBackend string `json:"memory_backend,omitempty"` // one of Memories, "" = ram
+	Pinning       string `json:"pinning,omitempty"`        // "on" or "off", "" = on: QEMU's threads are pinned to CPUs
+	Hypervisor    string `json:"hypervisor,omitempty"`     // one of Hypervisors, "" = QEMU
 }
 
-// Stack is one way of giving a guest a disk. Empty strings mean QEMU's own default, spelled out by validation.
-type Stack struct {
-	Name          string `json:"name"`
-	Title         string `json:"title"`                   // for a person
-	Role          string `json:"role,omitempty"`          // "", "virt-manager", "proxmox" (the usual defaults), "ceiling" (shown apart)
-	Format        string `json:"format"`                  // one of Formats
-	Preallocation string `json:"preallocation,omitempty"` // qcow2: off, metadata, falloc, full
-	ClusterSize   int64  `json:"cluster_size,omitempty"`  // qcow2: bytes, 0 = 64 KiB
-	Bus           string `json:"bus"`                     // one of Buses
-	Cache         string `json:"cache"`                   // one of Caches
-	AIO           string `json:"aio"`                     // one of AIOs
-	IOThread      bool   `json:"iothread,omitempty"`
-	Queues        int    `json:"queues,omitempty"`        // num-queues, 0 = QEMU's default
-	QueueSize     int    `json:"queue_size,omitempty"`    // 0 = QEMU's default
-	Discard       string `json:"discard,omitempty"`       // one of Discards
-	DetectZeroes  string `json:"detect_zeroes,omitempty"` // one of Detects
-	Machine       string `json:"machine,omitempty"`       // one of Machines, "" = whatever the boot has
+// Scale is another size of an experiment; what is 0 or "" stays as it is.
+type Scale struct {
+	Size      int64         `json:"size,omitempty"`
+	Runtime   time.Duration `json:"runtime,omitempty"`
+	Ramp      time.Duration `json:"ramp,omitempty"`
+	Budget    time.Duration `json:"budget,omitempty"`
+	MinRounds int           `json:"min_rounds,omitempty"`
+	MaxRounds int           `json:"max_rounds,omitempty"`
+	Boots     int           `json:"boots,omitempty"`
+	Interval  time.Duration `json:"interval,omitempty"`  // between two requests of ioping
+	Workloads []string      `json:"workloads,omitempty"` // patterns of those that are left; none = all
+	Note      string        `json:"note,omitempty"`
 }
-
-// Ceiling reports whether the stack is a disk of zero latency, shown apart and never ranked.
-func (s Stack) Ceiling() bool { return s.Format == "null-co" }
-
-// Workload is one fio job, in fio's own words.
-type Workload struct {
-	Name      string `json:"name"`
-	Title     string `json:"title"`               // for a person: "4 KiB random read, iodepth 32"
-	RW        string `json:"rw"`                  // one of Rws
-	BS        int64  `json:"bs"`                  // bytes
-	IODepth   int    `json:"iodepth"`             // at least 1
-	FDataSync int    `json:"fdatasync,omitempty"` // an fdatasync after every so many writes, 0 = none
-	RWMixRead int    `json:"rwmixread,omitempty"` // per cent of reads of a mixed load
-}
-
-// Writes reports whether the workload writes, Reads whether it reads.
-func (w Workload) Writes() bool { return w.RW != "randread" && w.RW != "read" }
-
-// Reads reports whether the workload reads.
-func (w Workload) Reads() bool { return w.RW != "randwrite" && w.RW != "write" }
-
-// Sequential reports whether offsets ascend.
-func (w Workload) Sequential() bool { return w.RW == "read" || w.RW == "write" || w.RW == "rw" }

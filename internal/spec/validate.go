@@ -16,6 +16,7 @@ const (
 	maxName      = 100 // names become parts of file names
 	maxDepth     = 1024
 	minRuntime   = 100 * time.Millisecond
+	maxCPUs      = 255
 	minMemory    = 256 << 20 // the guest, its agent and fio with 1024 I/Os in flight
 )
 
@@ -38,12 +39,15 @@ func validate(f *faults, e Experiment) {
 	checkNames(f, stackKind, e.Stacks, Host, Control)
 	checkNames(f, workloadKind, e.Workloads)
 	for i, s := range e.Stacks {
-		checkStack(f, fmt.Sprintf("stacks[%d]", i), s, e.Guest)
+		g := e.GuestOf(s)
+		checkStack(f, fmt.Sprintf("stacks[%d]", i), s, g)
 	}
-	checkShared(f, e.Stacks)
+	checkShared(f, e)
 	for i, w := range e.Workloads {
 		checkWorkload(f, fmt.Sprintf("workloads[%d]", i), w)
 	}
+	checkStatements(f, e)
+	checkFigures(f, e)
 }
 
 func checkTimes(f *faults, e Experiment) {
@@ -83,19 +87,23 @@ func checkRounds(f *faults, e Experiment) {
 }
 
 func checkGuest(f *faults, g Guest) {
-	if g.CPUs < 2 {
-		// QEMU commit c914d46d0a64, first in 8.1
-		f.add("guest.cpus", "%d is too few; expected at least 2: under emulation QEMU before 8.1 drops the memory barriers of a guest with one, and its disks hang", g.CPUs)
-	}
-	if g.CPUs > 255 {
-		f.add("guest.cpus", "%d is too many; expected at most 255", g.CPUs)
+	if g.CPUs < 1 || g.CPUs > maxCPUs {
+		f.add("guest.cpus", "%d is out of range; expected 1 to %d", g.CPUs, maxCPUs)
 	}
 	if g.Memory < minMemory || g.Memory%(1<<20) != 0 {
 		f.add("guest.memory", "%s is not allowed; expected whole MiB, at least %s", unit.ExactBytes(g.Memory), unit.ExactBytes(minMemory))
 	}
+	if g.Hypervisor != "" {
+		f.add("guest.hypervisor", "is a stack's to say; expected it there")
+	}
+	checkMemory(f, "guest", g)
 }
 
 func checkVolume(f *faults, e Experiment) {
+	choice(f, "host_storage", "storage", e.HostStorage, Storages[:2])
+	if !(e.Compressible >= 0 && e.Compressible <= 0.9) {
+		f.add("compressible", "%v is out of range; expected a share from 0 to 0.9", e.Compressible)
+	}
 	if e.Size < 1<<20 || e.Size%(1<<20) != 0 {
 		f.add("size", "%s is not allowed; expected whole MiB, such as 512MiB", unit.ExactBytes(e.Size))
 		return

@@ -20,10 +20,14 @@ func TestSchemaIsTheTypes(t *testing.T) {
 		of   any
 		keys []string
 	}{
-		{Experiment{}, append(slices.Collect(maps.Keys(experimentSchema)), "guest", "stacks", "workloads")},
+		{Experiment{}, append(slices.Collect(maps.Keys(experimentSchema)), "guest", "stacks", "workloads", "statements", "figures", "scales")},
 		{Guest{}, slices.Collect(maps.Keys(guestSchema))},
 		{Stack{}, slices.Collect(maps.Keys(stackSchema))},
 		{Workload{}, slices.Collect(maps.Keys(workloadSchema))},
+		{Scale{}, slices.Collect(maps.Keys(scaleSchema))},
+		{Statement{}, slices.Collect(maps.Keys(statementSchema))},
+		{Figure{}, slices.Collect(maps.Keys(figureSchema))},
+		{Step{}, slices.Collect(maps.Keys(stepSchema))},
 	} {
 		var want []string
 		for f := range reflect.TypeOf(c.of).Fields() {
@@ -63,8 +67,16 @@ func TestPresets(t *testing.T) {
 			}
 		}
 		checkGolden(t, "testdata/presets/"+p.Name+".want", render(t, e, nil))
+		for scale := range e.Scales {
+			if _, err := e.AtScale(scale); err != nil {
+				t.Errorf("%s at scale %s: %v", p.Name, scale, err)
+			}
+		}
 	}
-	if diff := cmp.Diff([]string{"default", "quick"}, names); diff != "" {
+	if diff := cmp.Diff([]string{
+		"cdm-3", "cdm-5", "cdm-6", "cdm-7", "cdm-8", "cdm-nvme", "cdm-peak", "cdm-real", "controllers", "database", "default",
+		"image-formats", "iometer-1.1", "iometer-2008", "local-disks", "qemu-tuning", "quick", "zfs-volumes",
+	}, names); diff != "" {
 		t.Error(diff)
 	}
 	if _, err := Preset("defualt"); errkind.CodeOf(err) != errkind.Usage || !strings.Contains(err.Error(), `did you mean "default"?`) {

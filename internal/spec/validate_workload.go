@@ -1,6 +1,8 @@
 package spec
 
 import (
+	"regexp"
+
 	"github.com/iotax/iotax/internal/unit"
 )
 
@@ -14,6 +16,7 @@ func checkWorkload(f *faults, path string, w Workload) {
 	if w.FDataSync < 0 {
 		f.add(path+".fdatasync", "%d is negative; expected a number of writes between two fdatasyncs, or 0 for none", w.FDataSync)
 	}
+	checkGenerator(f, path, w)
 	if w.RW == "" {
 		f.add(path+".rw", "is missing; expected one such as \"randread\"")
 		return
@@ -24,6 +27,10 @@ func checkWorkload(f *faults, path string, w Workload) {
 	if w.FDataSync > 0 && !w.Writes() {
 		f.add(path+".fdatasync", "rw %q%s writes nothing that could be synced; expected a load that writes", w.RW, ref(path+".rw"))
 	}
+	checkSplit(f, path, w)
+	if w.Warm && !w.Reads() {
+		f.add(path+".warm", "rw %q%s reads nothing that could be in a cache; expected a load that reads", w.RW, ref(path+".rw"))
+	}
 	switch {
 	case w.RWMixRead == 0:
 	case !w.mixed():
@@ -32,3 +39,66 @@ func checkWorkload(f *faults, path string, w Workload) {
 		f.add(path+".rwmixread", "%d is out of range; expected 1 to 99 per cent of reads", w.RWMixRead)
 	}
 }
+
+// checkGenerator refuses what the workload's load generator does not do.
+func checkGenerator(f *faults, path string, w Workload) {
+	if !choice(f, path+".generator", "generator", w.Generator, Generators) {
+		return
+	}
+	if w.NumJobs < 0 || w.NumJobs > maxJobs {
+		f.add(path+".numjobs", "%d is out of range; expected 1 to %d", w.NumJobs, maxJobs)
+	}
+	if !w.Ioping() {
+		if w.Requests != 0 {
+			f.add(path+".requests", "is ioping's; expected generator ioping beside it")
+		}
+		if w.Interval != 0 {
+			f.add(path+".interval", "is ioping's; expected generator ioping beside it")
+		}
+		return
+	}
+	if w.Requests < 1 || w.Requests > 100_000 {
+		f.add(path+".requests", "%d is out of range; expected the number of ioping's requests in a window, such as 10", w.Requests)
+	}
+	if w.Interval < 0 {
+		f.add(path+".interval", "is negative; expected a time such as 1s")
+	}
+	for _, key := range keysOf(map[string]bool{
+		"iodepth": w.IODepth > 1, "numjobs": w.Jobs() > 1, "fdatasync": w.FDataSync > 0, "bssplit": w.BSSplit != "",
+		"rw": w.mixed() && w.RW != "",
+	}) {
+		f.add(path+"."+key, "ioping%s does one request at a time, reads or writes; expected generator fio", ref(path+".generator"))
+	}
+}
+
+// checkSplit checks fio's distribution of block sizes and its share of random I/Os.
+func checkSplit(f *faults, path string, w Workload) {
+	if w.BSIsSeqRand && w.BSSplit == "" {
+		f.add(path+".bs_is_seq_rand", "is about bssplit; expected that beside it")
+	}
+	if a := w.BlockAlign; a < 0 || a%512 != 0 {
+		f.add(path+".blockalign", "%s is not allowed; expected a multiple of 512 bytes", unit.ExactBytes(a))
+	}
+	if w.ThinkTime < 0 {
+		f.add(path+".thinktime", "is negative; expected a time such as 10ms")
+	}
+	if w.ThinkTimeBlocks < 0 || w.ThinkTimeBlocks > 0 && w.ThinkTime == 0 {
+		f.add(path+".thinktime_blocks", "%d is not allowed; expected the number of I/Os between two waits, and thinktime beside it", w.ThinkTimeBlocks)
+	}
+	if w.BSSplit != "" && !splitForm.MatchString(w.BSSplit) {
+		f.add(path+".bssplit", "%q is not fio's; expected sizes with per cents such as 4k/60:64k/40", clip(w.BSSplit))
+	}
+	if p := w.PercentageRandom; p != "" && !randomForm.MatchString(p) {
+		f.add(path+".percentage_random", "%q is not fio's; expected 0 to 100 per cent such as 12, or two for reads and writes such as 0,100", clip(p))
+	} else if p != "" && w.Sequential() {
+		f.add(path+".percentage_random", "rw %q%s is sequential; expected rw \"randread\", \"randwrite\" or \"randrw\"", w.RW, ref(path+".rw"))
+	}
+}
+
+// splitForm is fio's bssplit: sizes with per cents, for reads and writes alike or for each.
+var splitForm = regexp.MustCompile(`^[0-9]+[km]?/[0-9]+(:[0-9]+[km]?/[0-9]+)*(,[0-9]+[km]?/[0-9]+(:[0-9]+[km]?/[0-9]+)*)?$`)
+
+// randomForm is fio's percentage_random.
+var randomForm = regexp.MustCompile(`^(100|[1-9]?[0-9])(,(100|[1-9]?[0-9]))?$`)
+
+const maxJobs = 64
