@@ -17,7 +17,9 @@ import (
 type Host struct {
 	Root string // "" = "/"
 
-	stat func(path string) (number, error) // nil = the real one
+	stat     func(path string) (number, error)   // nil = the real one, and so below
+	zvolName func(device string) (string, error) // the dataset of a zvol
+	vdevs    func(pool string) ([]string, error) // paths of the files and devices of a ZFS pool
 }
 
 // number is a device number, and whether it is that of a block device itself or of the file system of a file.

@@ -1,19 +1,31 @@
 package hostenv
 
-import "strings"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
 // managers are the package managers that are known, the likeliest first.
 var managers = []struct {
 	program  string
 	install  string
 	packages map[string]string // of programs that are not in a package of their own name; as in scripts/setup.sh
+	others   map[string]string // of programs that it does not install
 }{
-	{"apt-get", "apt-get install", map[string]string{"qemu-system-x86_64": "qemu-system-x86", "qemu-img": "qemu-utils"}},
-	{"dnf", "dnf install", map[string]string{"qemu-system-x86_64": "qemu-system-x86-core"}},
-	{"pacman", "pacman -S", map[string]string{"qemu-system-x86_64": "qemu-system-x86"}},
-	{"zypper", "zypper install", map[string]string{"qemu-system-x86_64": "qemu-x86"}},
-	{"apk", "apk add", map[string]string{"qemu-system-x86_64": "qemu-system-x86_64"}},
+	{
+		"apt-get", "apt-get install",
+		map[string]string{"qemu-system-x86_64": "qemu-system-x86", "qemu-img": "qemu-utils"},
+		map[string]string{"lvm": "lvm2", "zpool": "zfsutils-linux", "zfs": "zfsutils-linux", "mkfs.ext4": "e2fsprogs"},
+	},
+	{"dnf", "dnf install", map[string]string{"qemu-system-x86_64": "qemu-system-x86-core"}, elsewhere},
+	{"pacman", "pacman -S", map[string]string{"qemu-system-x86_64": "qemu-system-x86"}, elsewhere},
+	{"zypper", "zypper install", map[string]string{"qemu-system-x86_64": "qemu-x86"}, elsewhere},
+	{"apk", "apk add", map[string]string{"qemu-system-x86_64": "qemu-system-x86_64"}, elsewhere},
 }
+
+// elsewhere are the packages of programs on all but Debian.
+var elsewhere = map[string]string{"lvm": "lvm2", "zpool": "zfs", "mkfs.ext4": "e2fsprogs"}
 
 // InstallCommand is the command that gives this host the programs; lookPath is as exec.LookPath.
 func InstallCommand(lookPath func(string) (string, error), programs ...string) string {
@@ -21,14 +33,14 @@ func InstallCommand(lookPath func(string) (string, error), programs ...string) s
 		if _, err := lookPath(m.program); err != nil {
 			continue
 		}
-		line := m.install
+		var packages []string
 		for _, name := range programs {
-			if p, ok := m.packages[name]; ok {
-				name = p
+			name = cmp.Or(m.packages[name], m.others[name], name)
+			if !slices.Contains(packages, name) {
+				packages = append(packages, name)
 			}
-			line += " " + name
 		}
-		return line
+		return m.install + " " + strings.Join(packages, " ")
 	}
 	return "install " + strings.Join(programs, ", ") + " by hand: no package manager that is known is here"
 }

@@ -18,9 +18,11 @@ type Storage struct {
 // so on.
 const maxDepth = 16
 
+var tooDeep = fmt.Sprintf("more than %d layers of storage on each other", maxDepth)
+
 // Resolve finds the physical disks under a file, folder or block device: from a partition to its disk, from a loop
-// device through its file, from device-mapper and md through their members. The error is that of a path that cannot
-// be looked at.
+// device through its file, from device-mapper and md through their members, from a dataset or zvol of ZFS through the
+// devices of its pool. The error is that of a path that cannot be looked at.
 func (h Host) Resolve(path string) (Storage, error) {
 	var s Storage
 	if err := h.resolvePath(&s, path, maxDepth); err != nil {
@@ -35,6 +37,10 @@ func (h Host) Resolve(path string) (Storage, error) {
 }
 
 func (h Host) resolvePath(s *Storage, path string, depth int) error {
+	if depth == 0 {
+		s.Reason = tooDeep
+		return nil
+	}
 	n, err := h.number(path)
 	if err != nil {
 		return err
@@ -45,6 +51,9 @@ func (h Host) resolvePath(s *Storage, path string, depth int) error {
 			return err
 		}
 		s.Layers = append(s.Layers, mount.Type)
+		if mount.Type == "zfs" {
+			return h.resolveDataset(s, mount.Source, depth)
+		}
 		if n.major == 0 {
 			s.Reason = withoutDevice(mount.Type)
 			return nil
@@ -70,7 +79,7 @@ func (h Host) blockDir(n number) (string, error) {
 
 func (h Host) resolveBlock(s *Storage, dir string, depth int) error {
 	if depth == 0 {
-		s.Reason = fmt.Sprintf("more than %d layers of storage on each other", maxDepth)
+		s.Reason = tooDeep
 		return nil
 	}
 	if exists(filepath.Join(dir, "partition")) {
@@ -100,6 +109,8 @@ func (h Host) resolveBlock(s *Storage, dir string, depth int) error {
 	case backing != "":
 		s.Layers = append(s.Layers, name)
 		return h.resolvePath(s, backing, depth-1)
+	case strings.HasPrefix(name, "zd"):
+		return h.resolveZvol(s, name, depth)
 	case notPhysical(name) != "":
 		s.Reason = notPhysical(name)
 	default:
@@ -116,8 +127,6 @@ func (h Host) backingFile(name string) string { return h.read("sys/block", name,
 // notPhysical says why a device without members is no disk either, "" when it may be one.
 func notPhysical(name string) string {
 	switch {
-	case strings.HasPrefix(name, "zd"):
-		return name + " is a zvol: ZFS does not tell the kernel which disks it is on"
 	case strings.HasPrefix(name, "zram"), strings.HasPrefix(name, "ram"):
 		return name + " is kept in memory"
 	case strings.HasPrefix(name, "loop"):
@@ -132,8 +141,6 @@ func withoutDevice(fstype string) string {
 	switch base {
 	case "btrfs", "bcachefs":
 		return fstype + " spreads files over its devices by itself and does not tell which"
-	case "zfs":
-		return "ZFS does not tell the kernel which disks a file is on"
 	case "overlay", "aufs", "ecryptfs":
 		return fstype + " stands on other file systems: give a folder of the one below"
 	case "tmpfs", "ramfs", "devtmpfs":

@@ -27,13 +27,17 @@ func TestResolve(t *testing.T) {
 		{"/dev/md0", []string{"sdb", "sdc"}, []string{"md0"}, ""},
 		{"/dev/loop0", []string{"sdb", "sdc"}, []string{"loop0", "xfs", "md0"}, ""},
 		{"/dev/loop1", nil, nil, "was removed"},
-		{"/dev/zd0", nil, nil, "zvol"},
+		{"/dev/zd0", []string{"sda", "sdb", "sdc"}, []string{"zd0", "tank", "sda1", "loop0", "xfs", "md0"}, ""},
+		{"/dev/zd16", []string{"sda", "sdb", "sdc"}, []string{"zd16", "inner", "zfs", "tank", "sda1", "loop0", "xfs", "md0"}, ""},
+		{"/dev/zd48", nil, []string{"zd48"}, "the zvol behind zd48 cannot be told"},
 		{"/dev/zram0", nil, nil, "memory"},
 		{"/dev/nbd9", nil, nil, "no block device 43:9"},
 		{"/ram/x", nil, []string{"tmpfs"}, "memory"},
 		{"/btrfs/x", nil, []string{"btrfs"}, "btrfs spreads"},
 		{"/share/x", nil, []string{"nfs4"}, "another machine"},
-		{"/tank/x", nil, []string{"zfs"}, "ZFS"},
+		{"/tank/x", []string{"sda", "sdb", "sdc"}, []string{"zfs", "tank", "sda1", "loop0", "xfs", "md0"}, ""},
+		{"/torn/x", nil, []string{"zfs", "torn", "sda1"}, "stat /dev/gone"},
+		{"/dead/x", nil, []string{"zfs", "dead"}, "the disks of the ZFS pool dead cannot be told: zpool list: exit status 1"},
 		{"/merged/x", nil, []string{"overlay"}, "folder of the one below"},
 		{"/sshfs/x", nil, []string{"fuse.sshfs"}, "fuse.sshfs is served by a program"},
 		{"/odd/x", nil, []string{"oddfs"}, "oddfs names no block device"},
@@ -64,9 +68,11 @@ func TestResolveGivesUpOnEndlessLayers(t *testing.T) {
 		"sys/dev/block/253:0":                        "-> ../../devices/virtual/block/dm-0",
 		"sys/devices/virtual/block/dm-0/slaves/dm-0": "-> ../../dm-0",
 	}, map[string]number{"/dev/dm-0": {253, 0, true}})
-	got, err := h.Resolve("/dev/dm-0")
-	if err != nil || !strings.Contains(got.Reason, "layers") {
-		t.Errorf("%+v, %v", got, err)
+	for path, h := range map[string]Host{"/dev/dm-0": h, "/dev/zd32": exampleHost(t)} {
+		got, err := h.Resolve(path)
+		if err != nil || !strings.Contains(got.Reason, "layers") {
+			t.Errorf("%s: %+v, %v", path, got, err)
+		}
 	}
 }
 

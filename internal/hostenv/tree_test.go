@@ -1,6 +1,7 @@
 package hostenv
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -31,13 +32,37 @@ func tree(t *testing.T, files map[string]string, nodes map[string]number) Host {
 			t.Fatal(err)
 		}
 	}
-	return Host{Root: root, stat: func(path string) (number, error) {
+	return Host{Root: root, vdevs: pools, zvolName: zvols, stat: func(path string) (number, error) {
 		n, ok := nodes[path]
 		if !ok {
 			return number{}, &fs.PathError{Op: "stat", Path: path, Err: fs.ErrNotExist}
 		}
 		return n, nil
 	}}
+}
+
+// pools are those of the example: one over a partition and a loop device, one over a file on that one, one with a
+// device that is gone, and one over its own zvol. Others are not there.
+func pools(name string) ([]string, error) {
+	switch name {
+	case "tank":
+		return []string{"/dev/sda1", "/dev/loop0"}, nil
+	case "inner":
+		return []string{"/tank/x"}, nil
+	case "torn":
+		return []string{"/dev/sda1", "/dev/gone"}, nil
+	case "ring":
+		return []string{"/dev/zd32"}, nil
+	}
+	return nil, errors.New("zpool list: exit status 1\ncannot open: no such pool")
+}
+
+func zvols(device string) (string, error) {
+	names := map[string]string{"/dev/zd0": "tank/vm/disk", "/dev/zd16": "inner/disk", "/dev/zd32": "ring/disk"}
+	if name, ok := names[device]; ok {
+		return name, nil
+	}
+	return "", &fs.PathError{Op: "BLKZNAME", Path: device, Err: fs.ErrInvalid}
 }
 
 func exampleHost(t *testing.T) Host {
@@ -63,6 +88,9 @@ func disks() (map[string]string, map[string]number) {
 		"sys/dev/block/7:1":    "-> ../../devices/virtual/block/loop1",
 		"sys/dev/block/7:2":    "-> ../../devices/virtual/block/loop2",
 		"sys/dev/block/230:0":  "-> ../../devices/virtual/block/zd0",
+		"sys/dev/block/230:16": "-> ../../devices/virtual/block/zd16",
+		"sys/dev/block/230:32": "-> ../../devices/virtual/block/zd32",
+		"sys/dev/block/230:48": "-> ../../devices/virtual/block/zd48",
 		"sys/dev/block/252:0":  "-> ../../devices/virtual/block/zram0",
 		"sys/block/sda":        "-> ../devices/pci/block/sda",
 		"sys/block/sdb":        "-> ../devices/pci/block/sdb",
@@ -103,6 +131,9 @@ func disks() (map[string]string, map[string]number) {
 		"sys/devices/virtual/block/loop1/loop/backing_file": "/mirror/gone (deleted)\n",
 		"sys/devices/virtual/block/loop2/loop/backing_file": "/dev/sdd\n",
 		"sys/devices/virtual/block/zd0/size":                "1\n",
+		"sys/devices/virtual/block/zd16/size":               "1\n",
+		"sys/devices/virtual/block/zd32/size":               "1\n",
+		"sys/devices/virtual/block/zd48/size":               "1\n",
 		"sys/devices/virtual/block/zram0/size":              "1\n",
 		"proc/self/mountinfo":                               mountTable,
 		"proc/swaps":                                        "Filename Type Size Used Priority\n/dev/sda1 partition 1048572 0 -2\n",
@@ -115,7 +146,9 @@ func disks() (map[string]string, map[string]number) {
 		"/dev/sda": {8, 0, true}, "/dev/sda1": {8, 1, true}, "/dev/sda2": {8, 2, true}, "/dev/sdb": {8, 16, true},
 		"/dev/sdc": {8, 32, true}, "/dev/sdd": {8, 48, true}, "/dev/md0": {9, 0, true}, "/dev/mapper/vg-lv": {253, 1, true},
 		"/dev/loop0": {7, 0, true}, "/dev/loop1": {7, 1, true}, "/dev/zd0": {230, 0, true}, "/dev/zram0": {252, 0, true},
-		"/dev/nbd9":  {43, 9, true},
+		"/dev/nbd9": {43, 9, true},
+		"/dev/zd16": {230, 16, true}, "/dev/zd32": {230, 32, true}, "/dev/zd48": {230, 48, true},
+		"/torn/x": {0, 40, false}, "/dead/x": {0, 41, false},
 		"/root-file": {8, 1, false}, "/mirror/image": {9, 0, false}, "/lv/file": {253, 1, false},
 		"/ram/x": {0, 30, false}, "/btrfs/x": {0, 31, false}, "/share/x": {0, 32, false}, "/tank/x": {0, 33, false},
 		"/merged/x": {0, 34, false}, "/sshfs/x": {0, 35, false}, "/odd/x": {0, 36, false},
@@ -135,4 +168,6 @@ const mountTable = `20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw,discard
 29 20 0:36 / /odd rw - oddfs none rw
 30 20 0:37 / /covered ro - tmpfs first ro
 31 30 0:38 / /covered rw - tmpfs second rw
+32 20 0:40 / /torn rw - zfs torn/data rw
+33 20 0:41 / /dead rw - zfs dead rw
 `

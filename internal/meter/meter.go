@@ -39,6 +39,7 @@ type Snapshot struct {
 	Disks []Disk    // as Meter.Devices
 	All   CPU       // the whole host
 	CPUs  map[int]CPU
+	ARC   *ARC // nil where ZFS is not loaded
 }
 
 // Delta is what happened between two snapshots. Its disks are the sum over all devices.
@@ -47,10 +48,11 @@ type Delta struct {
 	Disk     Disk // InFlight is that at the end
 	All      CPU
 	CPUs     map[int]CPU
+	ARC      *ARC // Size is that at the end; nil where it could not be counted
 	HasDisks bool // false: there was no device to count, and Disk means nothing
 }
 
-// Snapshot reads every counter: one small file for each device, and the head of /proc/stat.
+// Snapshot reads every counter: one small file for each device, the head of /proc/stat, and what ZFS counts.
 func (m Meter) Snapshot() (Snapshot, error) {
 	s := Snapshot{At: time.Now()}
 	for _, name := range m.Devices {
@@ -73,7 +75,8 @@ func (m Meter) Snapshot() (Snapshot, error) {
 	if s.All, s.CPUs, err = parseCPUs(text); err != nil {
 		return s, fmt.Errorf("%s: %w", m.path("proc/stat"), err)
 	}
-	return s, nil
+	s.ARC, err = m.arc()
+	return s, err
 }
 
 func (m Meter) path(parts ...string) string {
@@ -91,7 +94,7 @@ var ErrBackwards = errors.New("a counter of the disk fell: it was replaced by an
 func (s Snapshot) Sub(earlier Snapshot) (Delta, error) {
 	d := Delta{
 		Elapsed: s.At.Sub(earlier.At), All: s.All.sub(earlier.All),
-		CPUs: map[int]CPU{}, HasDisks: len(s.Disks) > 0,
+		CPUs: map[int]CPU{}, ARC: s.ARC.sub(earlier.ARC), HasDisks: len(s.Disks) > 0,
 	}
 	for id, now := range s.CPUs {
 		if before, ok := earlier.CPUs[id]; ok { // else it came online meanwhile
@@ -155,6 +158,9 @@ func busy(now, before time.Duration) time.Duration {
 func (c CPU) sub(before CPU) CPU {
 	return CPU{max(c.Busy-before.Busy, 0), max(c.Idle-before.Idle, 0), max(c.Steal-before.Steal, 0)}
 }
+
+// BusyCPUs is how many CPUs of the host were busy on average.
+func (d Delta) BusyCPUs() float64 { return share(d.All.Busy, d.Elapsed) }
 
 // StealShare is the share of all processors' time that a hypervisor gave to others, from 0 to 1.
 func (d Delta) StealShare() float64 { return share(d.All.Steal, d.All.Total()) }

@@ -61,7 +61,7 @@ func (Exec) Run(ctx context.Context, c Command) ([]byte, error) {
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second // a grandchild that keeps the pipes open does not keep us
 	err := cmd.Run()
-	if err == nil {
+	if err == nil || errors.Is(err, exec.ErrWaitDelay) { // the latter: it succeeded, and left somebody behind
 		return stdout.Bytes(), nil
 	}
 	failure := &CommandError{Argv: c.Argv, Stderr: stderr.String(), Err: err}
