@@ -20,27 +20,41 @@ func Loop(device, file string) Act {
 	return Act{"loop", map[string]string{"device": device, "file": file}}
 }
 
-func undoLoop(_ context.Context, _ string, args map[string]string) error {
+func undoLoop(ctx context.Context, _ string, args map[string]string) error {
 	name := filepath.Base(args["device"])
-	text, err := os.ReadFile(filepath.Join("/sys/block", name, "loop/backing_file"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // bound to nothing
-	} else if err != nil {
+	bound, err := boundTo(name, args["file"])
+	if err != nil || !bound {
 		return err
-	}
-	backing := strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), " (deleted)")
-	if backing != args["file"] {
-		return nil
 	}
 	dev, err := os.OpenFile(filepath.Join("/dev", name), os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}
-	defer dev.Close()
 	if err := unix.IoctlSetInt(int(dev.Fd()), unix.LOOP_CLR_FD, 0); err != nil && !errors.Is(err, unix.ENXIO) {
+		_ = dev.Close() // nothing was written
 		return fmt.Errorf("LOOP_CLR_FD: %w", err)
 	}
+	if err := dev.Close(); err != nil {
+		return err
+	}
+	// It is bound until the last process that has it open closes it. udev looks at a device that was just written to.
+	for deadline := time.Now().Add(deviceWait); ctx.Err() == nil && time.Now().Before(deadline); time.Sleep(poll) {
+		if bound, err := boundTo(name, args["file"]); err != nil || !bound {
+			return err
+		}
+	}
 	return nil
+}
+
+// boundTo reports whether a loop device ("loop0") is bound to a file.
+func boundTo(name, file string) (bool, error) {
+	text, err := os.ReadFile(filepath.Join("/sys/block", name, "loop/backing_file"))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENODEV) {
+		return false, nil // bound to nothing, or just being freed
+	} else if err != nil {
+		return false, err
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), " (deleted)") == file, nil
 }
 
 // Sysfs undoes the change of a setting below /sys or /proc/sys by writing the old value back. old is the file's

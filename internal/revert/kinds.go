@@ -22,7 +22,18 @@ var kinds = map[string]kind{
 	"marked":  {args: []string{"mark"}, undo: undoMarked, volatile: true},
 	"loop":    {args: []string{"device", "file"}, undo: undoLoop, volatile: true},
 	"sysfs":   {args: []string{"path", "old"}, valid: validSysfs, undo: undoSysfs, volatile: true},
+	"spdk":    {args: []string{"socket", "method", "name"}, valid: validSPDK, undo: undoSPDK, volatile: true},
 	"umount":  {args: []string{"target"}, undo: undoUmount, volatile: true},
+
+	"partition": {args: []string{"device", "number", "start", "length"}, undo: undoPartition, volatile: true},
+	"reread":    {args: []string{"device"}, undo: undoReread, volatile: true},
+	"lv":        {args: []string{"group", "volume"}, valid: validLV, undo: undoLV},
+	"vg":        {args: []string{"group"}, valid: validVG, undo: undoVG},
+
+	"zpool":   {args: []string{"pool"}, valid: validZpool, undo: undoZpool},
+	"dataset": {args: []string{"dataset"}, valid: validDataset, undo: undoDataset},
+
+	"xl-domain": {args: []string{"name", "uuid"}, valid: validDomain, undo: undoDomain, volatile: true},
 }
 
 func (k kind) check(run string, args map[string]string) error {

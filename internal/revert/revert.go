@@ -137,6 +137,18 @@ func (j *Journal) Forget(e Entry) error {
 	return j.forget(e.ID)
 }
 
+// UndoEntry undoes one entry ahead of the others and, when that succeeded, takes it off the stack. After Undo there is
+// nothing left to do: no error.
+func (j *Journal) UndoEntry(ctx context.Context, e Entry) error {
+	if err := undo(ctx, j.origin, e); err != nil {
+		return fmt.Errorf("undo %s: %w", e.Act, err)
+	}
+	if err := j.Forget(e); !errors.Is(err, ErrClosed) {
+		return err
+	}
+	return nil
+}
+
 func (j *Journal) forget(id int) error {
 	if err := j.write(line{Forget: id}); err != nil {
 		return err

@@ -79,6 +79,31 @@ func TestUndoRunsBackwards(t *testing.T) {
 	}
 }
 
+func TestUndoEntry(t *testing.T) {
+	order := recorded(t, "b")
+	dir := t.TempDir()
+	j := open(t, dir, "r")
+	a, b := add(t, j, note("a")), add(t, j, note("b"))
+	if err := j.UndoEntry(t.Context(), a); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.UndoEntry(t.Context(), b); err == nil || !strings.Contains(err.Error(), "b does not go") {
+		t.Errorf("a failure is hidden: %v", err)
+	}
+	if err := j.Undo(t.Context()); err == nil {
+		t.Error("what failed was taken off the stack")
+	}
+	if diff := cmp.Diff([]string{"a", "b", "b"}, *order); diff != "" {
+		t.Error(diff)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.UndoEntry(t.Context(), a); err != nil {
+		t.Errorf("after the end: %v", err)
+	}
+}
+
 func TestUndoCollectsFailuresAndKeepsThem(t *testing.T) {
 	order := recorded(t, "b", "d")
 	dir := t.TempDir()
