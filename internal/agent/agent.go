@@ -1,5 +1,5 @@
-// Package agent is what runs as PID 1 inside the guest: it answers the host over a virtio-serial
-// port, loads modules, names the disks by their serial, and runs the load generator.
+// Package agent is what runs as PID 1 inside the guest: it answers the host over a virtio-serial port or
+// a console, loads modules, names the disks by their serial, and runs the load generator.
 package agent
 
 import (
@@ -117,6 +117,8 @@ func do(ctx context.Context, m wire.Message) (any, error) {
 		})
 	case wire.OpDisks:
 		return disks("/sys/block")
+	case wire.OpTune:
+		return with(m, func(q wire.Tune) (any, error) { return nil, tune("/sys/block", q) })
 	case wire.OpWindow:
 		return with(m, func(q load.Request) (load.Result, error) {
 			if err := dropCache(q.Disk); err != nil {
@@ -124,6 +126,8 @@ func do(ctx context.Context, m wire.Message) (any, error) {
 			}
 			return load.Run(ctx, q)
 		})
+	case wire.OpDiscard:
+		return with(m, func(q load.Discard) (any, error) { return nil, q.Do() })
 	case wire.OpProbe:
 		return with(m, load.Probe.Sync)
 	case wire.OpWrite:

@@ -31,6 +31,7 @@ func TestDisks(t *testing.T) {
 		"vda":     {"serial": "iotax-0"},
 		"nvme0n1": {"device/serial": "iotax-1             \n"},
 		"sda":     {"device/vpd_pg80": "\x00\x80\x00\x07iotax-2"},
+		"xvdb":    {"device/devtype": "vbd\n"},
 		"sr0":     {},
 	} {
 		write(t, filepath.Join(root, disk, "size"), "2048\n")
@@ -53,7 +54,7 @@ func TestDisks(t *testing.T) {
 			t.Errorf("%+v", d)
 		}
 	}
-	if d := cmp.Diff([]string{"nvme0n1=iotax-1", "sda=iotax-2", "vda=iotax-0"}, names); d != "" {
+	if d := cmp.Diff([]string{"nvme0n1=iotax-1", "sda=iotax-2", "vda=iotax-0", "xvdb=xvdb"}, names); d != "" {
 		t.Error(d)
 	}
 }

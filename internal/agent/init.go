@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,22 +38,33 @@ func run(ctx context.Context) error {
 			return fmt.Errorf("mount %s: %w", m.at, err)
 		}
 	}
-	list, err := os.ReadFile(ChannelModules)
-	if err != nil {
-		return err
-	}
-	pci := pciBus("/sys/bus/pci")
-	pci.holdBack()
-	if err := loadModules(strings.Fields(string(list))); err != nil {
-		return err
-	}
-	pci.bindChannel()
-	port, err := openPort(10 * time.Second)
+	port, err := connect("/proc/cmdline")
 	if err != nil {
 		return err
 	}
 	defer port.Close()
 	return Serve(ctx, port)
+}
+
+// portPatience is how long the host's port may take to appear.
+const portPatience = 10 * time.Second
+
+// connect opens the port to the host: the console that the kernel's command line names, else virtio-serial.
+func connect(cmdline string) (io.ReadWriteCloser, error) {
+	if name := consoleName(read(cmdline)); name != "" {
+		return openConsole(filepath.Join("/dev", name), portPatience)
+	}
+	list, err := os.ReadFile(ChannelModules)
+	if err != nil {
+		return nil, err
+	}
+	pci := pciBus("/sys/bus/pci")
+	pci.holdBack()
+	if err := loadModules(strings.Fields(string(list))); err != nil {
+		return nil, err
+	}
+	pci.bindChannel()
+	return openPort(portPatience)
 }
 
 // openPort waits for the port to appear and opens it.

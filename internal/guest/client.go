@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
+	"io"
 	"sync"
 	"time"
 
@@ -21,7 +21,7 @@ const Patience = 12 * wire.Beat
 
 // Client talks to the agent of one guest. It is safe for concurrent use.
 type Client struct {
-	conn     net.Conn
+	conn     io.ReadWriteCloser
 	hello    chan wire.Hello
 	gone     chan struct{} // closed when the connection ends or the guest goes silent
 	write    sync.Mutex
@@ -34,8 +34,8 @@ type Client struct {
 	err     error
 }
 
-// NewClient starts to listen on a connection to the guest's virtio-serial port.
-func NewClient(conn net.Conn) *Client {
+// NewClient starts to listen on a connection to the agent's port. Closing it must end a Read under way.
+func NewClient(conn io.ReadWriteCloser) *Client {
 	c := &Client{
 		conn: conn, hello: make(chan wire.Hello, 1), gone: make(chan struct{}),
 		pending: map[uint64]chan wire.Message{}, patience: Patience,
@@ -77,9 +77,19 @@ func (c *Client) Load(ctx context.Context, paths []string) error {
 	return c.call(ctx, wire.OpLoad, wire.Load{Paths: paths}, nil)
 }
 
-// Disks lists the guest's disks that have a serial.
+// Disks lists the guest's disks that have a serial or a PCI address.
 func (c *Client) Disks(ctx context.Context) (disks []wire.Disk, err error) {
 	return disks, c.call(ctx, wire.OpDisks, nil, &disks)
+}
+
+// Tune sets the queue of a disk of the guest.
+func (c *Client) Tune(ctx context.Context, q wire.Tune) error {
+	return c.call(ctx, wire.OpTune, q, nil)
+}
+
+// Discard tells a disk of the guest that nothing on it is needed any more.
+func (c *Client) Discard(ctx context.Context, q load.Discard) error {
+	return c.call(ctx, wire.OpDiscard, q, nil)
 }
 
 // Probe writes synchronously to a disk of the guest.

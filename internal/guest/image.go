@@ -47,12 +47,23 @@ var (
 		"lsi53c895a":         {"sym53c8xx", "sd_mod"},
 		"megasas":            {"megaraid_sas", "sd_mod"},
 		"pvscsi":             {"vmw_pvscsi", "sd_mod"},
+		"blkfront":           {"xen_blkfront"},
+		"vhost-user-blk":     {"virtio_blk"},
+		"vhost-user-scsi":    {"virtio_scsi", "sd_mod"},
 	}
 )
+
+// schedulerOf are the modules of the I/O schedulers that a stack may ask for. none is in every kernel.
+var schedulerOf = map[string][]string{
+	"mq-deadline": {"mq_deadline"},
+	"kyber":       {"kyber_iosched"},
+	"bfq":         {"bfq"},
+}
 
 // Image is a guest ready to boot.
 type Image struct {
 	Kernel  string // path: an ELF vmlinux where it can be booted directly, else the distribution's image
+	BzImage string // path of the distribution's own image, for a loader that takes no ELF
 	Initrd  string
 	Fio     string              // the copy of fio that is in the guest, to be run on the host too
 	Release string              // of the kernel
@@ -82,7 +93,7 @@ func Build(ctx context.Context, o Options) (*Image, error) {
 		return nil, err
 	}
 	b := builder{o: o, k: k, agent: agentImage}
-	im := &Image{Release: k.Release}
+	im := &Image{Release: k.Release, BzImage: k.Image}
 	if im.Fio, err = b.fio(ctx); err != nil {
 		return nil, err
 	}
@@ -126,8 +137,10 @@ func (im *Image) collect(k kernel.Kernel) ([]kernel.Module, error) {
 		packed[m.Name] = true
 	}
 	im.needs = map[string][]string{}
-	for _, bus := range slices.Sorted(maps.Keys(driversOf)) {
-		for _, driver := range driversOf[bus] {
+	wanted := maps.Clone(driversOf)
+	maps.Copy(wanted, schedulerOf)
+	for _, what := range slices.Sorted(maps.Keys(wanted)) {
+		for _, driver := range wanted[what] {
 			if _, done := im.needs[driver]; done {
 				continue
 			}
@@ -173,6 +186,9 @@ func (im *Image) Modules(names ...string) (paths, missing []string) {
 
 // Drivers names the kernel modules that serve a bus.
 func Drivers(bus string) []string { return driversOf[bus] }
+
+// Scheduler names the kernel modules of an I/O scheduler.
+func Scheduler(name string) []string { return schedulerOf[name] }
 
 // TempPrefix begins the names of the folders, below <cache>/guest, in which parts of a guest are built.
 const TempPrefix = ".build-"

@@ -17,12 +17,13 @@ import (
 // Request is one execution. Durations are nanoseconds in JSON.
 type Request struct {
 	Argv       []string      `json:"argv"`
-	Env        []string      `json:"env,omitempty"` // beside what the caller's own environment has
-	Input      string        `json:"input"`         // standard input: fio's job file
-	Disk       string        `json:"disk"`          // kernel name of the disk to watch, "" for none
-	Timeout    time.Duration `json:"timeout"`       // after which the generator is killed
-	StallAfter time.Duration `json:"stall_after"`   // no I/O ends for so long while some is in flight: stalled; 0 = never
-	Step       time.Duration `json:"step"`          // interval of the series
+	Env        []string      `json:"env,omitempty"`  // beside what the caller's own environment has
+	Input      string        `json:"input"`          // standard input: fio's job file
+	Disk       string        `json:"disk"`           // kernel name of the disk to watch, "" for none
+	CPUs       string        `json:"cpus,omitempty"` // that it may use, such as "0,2-3", "" for all: for generators that cannot pin themselves
+	Timeout    time.Duration `json:"timeout"`        // after which the generator is killed
+	StallAfter time.Duration `json:"stall_after"`    // no I/O ends for so long while some is in flight: stalled; 0 = never
+	Step       time.Duration `json:"step"`           // interval of the series
 }
 
 // Result is what came of it.
@@ -33,6 +34,7 @@ type Result struct {
 	Elapsed time.Duration `json:"elapsed"`
 	Before  Stat          `json:"before"`
 	After   Stat          `json:"after"`
+	Busy    time.Duration `json:"busy"`    // of all processors of this side together, from Before to After
 	Series  []int64       `json:"series"`  // I/Os that ended in each interval
 	Stalled string        `json:"stalled"` // why the generator was killed, "" when it ended by itself
 	Stuck   bool          `json:"stuck"`   // it did not go when it was killed: its I/O hangs in the kernel
@@ -52,13 +54,19 @@ func Run(ctx context.Context, q Request) (Result, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = time.Second
 
-	var err error
+	busy, err := processorsBusy()
+	if err != nil {
+		return r, err
+	}
 	if r.Before, err = ReadStat(q.Disk); err != nil {
 		return r, err
 	}
 	start := time.Now()
 	if err := cmd.Start(); err != nil {
 		return r, fmt.Errorf("%s: %w", strings.Join(q.Argv, " "), err)
+	}
+	if err := pin(cmd.Process.Pid, q.CPUs); err != nil {
+		return r, errors.Join(err, cmd.Process.Kill(), cmd.Wait())
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
@@ -72,6 +80,11 @@ func Run(ctx context.Context, q Request) (Result, error) {
 	if r.After, err = ReadStat(q.Disk); err != nil {
 		return r, err
 	}
+	after, err := processorsBusy()
+	if err != nil {
+		return r, err
+	}
+	r.Busy = after - busy
 	if r.Stuck {
 		return r, nil // what it wrote belongs to the goroutine that still waits for it
 	}

@@ -11,7 +11,9 @@ const (
 	OpBeat     = "beat"     // event: the agent lives; no body
 	OpLoad     = "load"     // Load -> nothing: insert kernel modules
 	OpDisks    = "disks"    // nothing -> []Disk
+	OpTune     = "tune"     // Tune -> nothing: set the queue of a disk
 	OpWindow   = "window"   // load.Request -> load.Result, caches of the guest dropped first
+	OpDiscard  = "discard"  // load.Discard -> nothing: tell a disk that nothing on it is needed
 	OpProbe    = "probe"    // load.Probe -> load.Stat: synchronous writes, to see where a flush ends
 	OpWrite    = "write"    // File -> nothing: write a file of /sys or /proc
 	OpRead     = "read"     // File -> File
@@ -38,8 +40,9 @@ type Load struct {
 // Disk is a disk as the guest sees it.
 type Disk struct {
 	Serial     string `json:"serial"`
-	Name       string `json:"name"` // kernel name
-	Size       int64  `json:"size"` // bytes
+	Address    string `json:"address,omitempty"` // of the PCI device that it is or hangs on: "0000:00:05.0"
+	Name       string `json:"name"`              // kernel name
+	Size       int64  `json:"size"`              // bytes
 	WriteCache string `json:"write_cache"`
 	Scheduler  string `json:"scheduler"`
 	Rotational string `json:"rotational"`
@@ -48,6 +51,13 @@ type Disk struct {
 	ReadAhead  string `json:"read_ahead_kb"`
 	Requests   string `json:"nr_requests"`
 	Queues     int    `json:"queues"` // hardware queues
+}
+
+// Tune sets the queue of a disk, in the words of the guest's kernel. What is "" stays as it is.
+type Tune struct {
+	Disk      string `json:"disk"`                    // kernel name
+	Scheduler string `json:"scheduler,omitempty"`     //
+	ReadAhead string `json:"read_ahead_kb,omitempty"` // KiB
 }
 
 // File is a small file inside the guest.
