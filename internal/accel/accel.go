@@ -27,9 +27,12 @@ const (
 	TCG = "tcg"
 )
 
-// trial is how long a guest may take to boot with KVM: about 1 s is usual, and a hanging one must be
-// found out within ten. Tests have less patience.
-var trial = 8 * time.Second
+// How long a guest may take to boot with KVM: about 1 s is usual, and a hanging one must be found out within ten. Who
+// insists on KVM is given the time that it takes on a host that is itself emulated: some 15 s. Tests have less patience.
+var (
+	trial     = 8 * time.Second
+	insistent = 90 * time.Second
+)
 
 // Request is what is asked.
 type Request struct {
@@ -114,7 +117,11 @@ func (q Request) obvious() string {
 
 // try boots a guest without disks.
 func (q Request) try(ctx context.Context) (Choice, error) {
-	short, cancel := context.WithTimeoutCause(ctx, trial, fmt.Errorf("the guest did not come up within %v", trial))
+	patience := trial
+	if q.Want == KVM {
+		patience = insistent
+	}
+	short, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("the guest did not come up within %v", patience))
 	defer cancel()
 	machine, err := vm.Start(short, vm.Config{
 		Binary: q.Binary, Accel: KVM, Machine: "q35", CPUs: 2, Memory: 512 << 20,
@@ -128,7 +135,7 @@ func (q Request) try(ctx context.Context) (Choice, error) {
 	}
 	why := inShort(err)
 	if short.Err() != nil {
-		why = fmt.Sprintf("a guest hangs: no sign of life within %v", trial)
+		why = fmt.Sprintf("a guest hangs: no sign of life within %v", patience)
 	}
 	return Choice{TCG, "KVM is here but guests do not start with it: " + why}, nil
 }

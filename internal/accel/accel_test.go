@@ -201,6 +201,17 @@ func TestHangingGuest(t *testing.T) {
 	}
 }
 
+// A host that is itself emulated boots a guest too slowly for "auto": who insists on KVM waits longer.
+func TestInsistingGivesMoreTime(t *testing.T) {
+	defer func(d, e time.Duration) { trial, insistent = d, e }(trial, insistent)
+	trial, insistent = time.Hour, 200*time.Millisecond
+	h := newFakeHost(t, "exec sleep 600")
+	h.Want = KVM
+	if _, err := Choose(t.Context(), h.Request); err == nil || !strings.Contains(err.Error(), "no sign of life within 200ms") {
+		t.Error(err)
+	}
+}
+
 func TestInterruptedTrialProvesNothing(t *testing.T) {
 	h := newFakeHost(t, "exec sleep 600")
 	ctx, cancel := context.WithCancel(t.Context())

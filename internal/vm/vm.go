@@ -2,6 +2,7 @@
 package vm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,16 +20,23 @@ import (
 // ErrNotReady says that the guest's agent gave no sign of life in time.
 var ErrNotReady = errors.New("the guest did not come up")
 
-// bootPatience bounds a boot: under emulation on a busy host it takes ten seconds at the worst.
-const bootPatience = 90 * time.Second
+// bootPatience bounds a boot: under emulation on a busy host it takes ten seconds, inside another emulated machine a
+// minute or two.
+const bootPatience = 3 * time.Minute
 
 // kernelArgs are the guest's command line: of its boot, the crypto self-tests are the part worth leaving out.
 // Under emulation the kernel mistrusts the TSC and reads the HPET instead, a device of QEMU's: every look at the
-// clock, and fio looks twice an I/O, would leave the guest and take QEMU's lock.
-func kernelArgs(accel string) string {
+// clock, and fio looks twice an I/O, would leave the guest and take QEMU's lock. Nor is it left to find out the TSC's rate:
+// it measures that against emulated timers, and on a busy host it was found to be wrong by factors of 8 and 23, with the
+// guest's clock, and so every figure. (tsc_early_khz came with Linux 5.11; an older kernel passes it by.) Without no_timer_check, a timer
+// that a busy host brings late makes it panic: "IO-APIC + timer doesn't work".
+func kernelArgs(accel string, tscKHz int64) string {
 	args := "console=ttyS0 quiet panic=-1 cryptomgr.notests"
 	if accel == "tcg" {
-		args += " tsc=reliable"
+		args += " no_timer_check tsc=reliable"
+		if tscKHz > 0 {
+			args += fmt.Sprintf(" tsc_early_khz=%d", tscKHz)
+		}
 	}
 	return args
 }
@@ -38,11 +46,15 @@ type Config struct {
 	Binary, Accel, Machine string
 	Bios                   string // firmware, "" for QEMU's own
 	CPUs                   int
-	Memory                 int64 // bytes
+	Memory                 int64  // bytes
+	MemoryBackend          string // what backs it, see cmdline.Config
+	Hugepages              int64  // bytes of the pages under it, 0 for ordinary ones
+	MemoryFolder           string // for the file of backend "file"
 	Image                  *guest.Image
 	Dir                    string // for its sockets
 	Name                   string // of its sockets, unique in Dir
 	Env                    []string
+	Patience               time.Duration // with the boot, 0 = three minutes
 	Disks                  []cmdline.Disk
 }
 
@@ -59,35 +71,66 @@ type VM struct {
 
 // Start boots a guest and returns when its agent has answered. Whatever was started is ended again on failure.
 func Start(ctx context.Context, c Config) (*VM, error) {
-	path := func(kind string) string { return filepath.Join(c.Dir, c.Name+"."+kind) }
-	v := &VM{files: []string{path("qmp"), path("agent")}}
-	v.removeFiles() // of an earlier guest of this name
-	var err error
-	v.Args, err = cmdline.Args(cmdline.Config{
-		Binary: c.Binary, Accel: c.Accel, Machine: c.Machine, CPUs: c.CPUs, Memory: c.Memory,
-		Bios: c.Bios, Kernel: c.Image.Kernel, Initrd: c.Image.Initrd, Append: kernelArgs(c.Accel),
-		QMPSocket: path("qmp"), AgentSocket: path("agent"), Disks: c.Disks,
-	})
-	if err != nil {
-		return nil, err
-	}
 	start := time.Now()
-	if v.Proc, err = proc.Start(proc.Config{Args: v.Args, Env: c.Env}); err != nil {
-		return nil, err
-	}
-	patience, cancel := context.WithTimeoutCause(ctx, bootPatience, fmt.Errorf("%w within %v", ErrNotReady, bootPatience))
-	defer cancel()
-	if err := v.connect(patience, path("qmp"), path("agent")); err != nil {
-		err = v.Explain(err)
-		v.Close()
+	v, err := c.start(ctx, c.qemu(), (*VM).dial)
+	if err != nil {
 		return nil, err
 	}
 	v.Ready = time.Since(start)
 	return v, nil
 }
 
-// connect joins the monitor and the agent as soon as each is there.
-func (v *VM) connect(ctx context.Context, monitor, agent string) error {
+// Try starts QEMU for a guest without letting the guest run, and ends it. The error is that of a QEMU that refuses what
+// it was given.
+func Try(ctx context.Context, c Config) error {
+	q := c.qemu()
+	q.Paused = true
+	v, err := c.start(ctx, q, (*VM).dialMonitor)
+	if err != nil {
+		return err
+	}
+	return v.Close()
+}
+
+func (c Config) path(kind string) string { return filepath.Join(c.Dir, c.Name+"."+kind) }
+
+// qemu is the guest as QEMU's arguments are made of it.
+func (c Config) qemu() cmdline.Config {
+	return cmdline.Config{
+		Binary: c.Binary, Accel: c.Accel, Machine: c.Machine, CPUs: c.CPUs,
+		Memory: c.Memory, Backend: c.MemoryBackend, Pages: c.Hugepages, Folder: c.MemoryFolder,
+		Bios: c.Bios, Kernel: c.Image.Kernel, Initrd: c.Image.Initrd, Append: kernelArgs(c.Accel, tscKHz()),
+		QMPSocket: c.path("qmp"), AgentSocket: c.path("agent"), Disks: c.Disks,
+	}
+}
+
+// ready waits until QEMU, or what runs in it, has answered.
+type ready func(*VM, context.Context, cmdline.Config) error
+
+// start starts QEMU and returns when it is ready.
+func (c Config) start(ctx context.Context, q cmdline.Config, ready ready) (*VM, error) {
+	v := &VM{files: []string{q.QMPSocket, q.AgentSocket}}
+	v.removeFiles() // of an earlier guest of this name
+	var err error
+	if v.Args, err = cmdline.Args(q); err != nil {
+		return nil, err
+	}
+	if v.Proc, err = proc.Start(proc.Config{Args: v.Args, Env: c.Env}); err != nil {
+		return nil, err
+	}
+	limit := cmp.Or(c.Patience, bootPatience)
+	patience, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w within %v", ErrNotReady, limit))
+	defer cancel()
+	if err := v.await(patience, q, ready); err != nil {
+		err = v.Explain(err)
+		v.Close()
+		return nil, err
+	}
+	return v, nil
+}
+
+// await waits until what was started is ready, or has ended.
+func (v *VM) await(ctx context.Context, q cmdline.Config, ready ready) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() { // a QEMU that has ended never answers
@@ -97,18 +140,26 @@ func (v *VM) connect(ctx context.Context, monitor, agent string) error {
 		case <-ctx.Done():
 		}
 	}()
-	err := v.dial(ctx, monitor, agent)
+	err := ready(v, ctx, q)
 	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, cause) {
 		return fmt.Errorf("%w (%w)", cause, err)
 	}
 	return err
 }
 
-func (v *VM) dial(ctx context.Context, monitor, agent string) (err error) {
-	if v.QMP, err = qmp.Dial(ctx, monitor); err != nil {
+func (v *VM) dialMonitor(ctx context.Context, q cmdline.Config) (err error) {
+	if v.QMP, err = qmp.Dial(ctx, q.QMPSocket); err != nil {
 		return fmt.Errorf("QEMU's monitor: %w", err)
 	}
-	conn, err := qmp.DialSocket(ctx, agent)
+	return nil
+}
+
+// dial joins the monitor and the agent as soon as each is there.
+func (v *VM) dial(ctx context.Context, q cmdline.Config) error {
+	if err := v.dialMonitor(ctx, q); err != nil {
+		return err
+	}
+	conn, err := qmp.DialSocket(ctx, q.AgentSocket)
 	if err != nil {
 		return fmt.Errorf("the agent's port: %w", err)
 	}

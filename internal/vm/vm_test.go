@@ -210,6 +210,44 @@ func TestFailedStarts(t *testing.T) {
 	}
 }
 
+// TestTry asks QEMU whether it takes a guest, without a boot.
+func TestTry(t *testing.T) {
+	c := vmtest.Config(t)
+	c.Disks = append(c.Disks, vmtest.Disk(t, c.Dir, "good", "none"))
+	if err := vm.Try(t.Context(), c); err != nil {
+		t.Error(err)
+	}
+	checkNothingLeft(t, c)
+	os.Remove(c.Disks[0].Path)
+	var exit *proc.Exit
+	if err := vm.Try(t.Context(), c); !errors.As(err, &exit) || !strings.Contains(exit.Stderr, "node-name=good-file") {
+		t.Errorf("got %v, want QEMU's end, and the node in its words", err)
+	}
+	checkNothingLeft(t, c)
+}
+
+// TestMemory boots guests whose memory is backed in each way that needs no preparation of the host.
+func TestMemory(t *testing.T) {
+	for backend, kind := range map[string]string{"": "ram", "ram": "ram", "memfd": "memfd", "file": "file"} {
+		c := vmtest.Config(t)
+		c.MemoryBackend, c.MemoryFolder = backend, c.Dir
+		machine := vmtest.Start(t, c)
+		var objects []struct{ Type string }
+		if err := machine.QMP.Call(t.Context(), "qom-list", map[string]string{"path": "/objects"}, &objects); err != nil {
+			t.Fatal(err)
+		}
+		if want := "child<memory-backend-" + kind + ">"; !slices.ContainsFunc(objects, func(o struct{ Type string }) bool { return o.Type == want }) {
+			t.Errorf("backend %q: objects %+v, want %s", backend, objects, want)
+		}
+		if size, err := proc.PageSize(machine.Proc.PID(), c.Memory); err != nil || size != int64(os.Getpagesize()) {
+			t.Errorf("backend %q: pages of %d bytes, %v", backend, size, err)
+		}
+		if err := machine.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestInterruptedBoot(t *testing.T) {
 	c := vmtest.Config(t)
 	for _, after := range []time.Duration{0, 20 * time.Millisecond, 100 * time.Millisecond, 500 * time.Millisecond} {

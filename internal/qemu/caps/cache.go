@@ -13,7 +13,7 @@ import (
 )
 
 // format changes whenever Caps does, so that a cache of another iotax is not believed.
-const format = 2
+const format = 3
 
 // Cached is Probe that remembers its answer in the folder dir, which it makes. The answer holds for as long as the
 // binary has the same path, time and size and the kernel is the same. One in which an aio value was refused is not

@@ -19,6 +19,7 @@ import (
 // package cmdline uses.
 var devices = []string{
 	"virtio-blk-pci", "virtio-scsi-pci", "nvme", "ich9-ahci", "lsi53c895a", "megasas", "pvscsi", "scsi-hd", "ide-hd",
+	"vhost-user-blk-pci", "vhost-user-scsi-pci",
 }
 
 // Probe starts the binary once, without a machine, asks it what it can do, and ends it. A binary that is missing

@@ -1,6 +1,7 @@
 package caps
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,6 +21,12 @@ var aioMend = map[string]string{
 	"native":   "allow more asynchronous I/O contexts: sysctl -w fs.aio-max-nr=1048576, or install a QEMU built with libaio",
 }
 
+// propertyMend says from which QEMU on there is a property that a device lacks.
+var propertyMend = map[string]string{
+	"virtio-blk-pci.iothread-vq-mapping":  "install QEMU 9.0 or newer",
+	"virtio-scsi-pci.iothread-vq-mapping": "install QEMU 10.0 or newer",
+}
+
 // Supports returns why this QEMU cannot offer the stack and what would change that, both empty when it can.
 func (c Caps) Supports(s spec.Stack) (reason, mend string) {
 	need, err := cmdline.Needs(s)
@@ -35,7 +42,7 @@ func (c Caps) Supports(s spec.Stack) (reason, mend string) {
 		}
 		for _, property := range need.Devices[device] {
 			if !c.HasProperty(device, property) {
-				return fmt.Sprintf("%s has no %s on %s", c.name(), property, device), newer
+				return fmt.Sprintf("%s has no %s on %s", c.name(), property, device), cmp.Or(propertyMend[device+"."+property], newer)
 			}
 		}
 	}
@@ -45,6 +52,21 @@ func (c Caps) Supports(s spec.Stack) (reason, mend string) {
 		}
 	}
 	return c.supportsAIO(need.AIO)
+}
+
+// SupportsIn is Supports of a stack and the guest that it needs: spec.Experiment.GuestOf gives it.
+func (c Caps) SupportsIn(s spec.Stack, g spec.Guest) (reason, mend string) {
+	if reason, mend = c.Supports(s); reason != "" {
+		return reason, mend
+	}
+	if why := cmdline.MemoryFault(g.MemoryBackend, g.Hugepages, cmdline.NeedsSharedMemory(s)); why != "" {
+		return why, "change memory_backend of the guest or the stack"
+	}
+	if queues := cmp.Or(s.Queues, g.CPUs); s.VQMapping > queues {
+		return fmt.Sprintf("iothread_vq_mapping spreads the disk's %d queues over at most so many iothreads, not %d", queues, s.VQMapping),
+			"give the guest more cpus, the disk more queues, or fewer iothreads"
+	}
+	return "", ""
 }
 
 func (c Caps) supportsAIO(aio string) (reason, mend string) {

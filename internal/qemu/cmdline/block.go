@@ -1,6 +1,10 @@
 package cmdline
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/iotax/iotax/internal/spec"
+)
 
 // cacheMode is what a cache mode's name stands for, as in the table under "cache" of -drive in QEMU's manual.
 // The first switch is a property of the guest's device and not of the block nodes: without a write cache every
@@ -40,6 +44,10 @@ func (b *builder) blockdevs(d Disk) {
 	}
 	top := node(d, d.Stack.Format, d.Node())
 	top.set("file", below)
+	if d.Base != "" {
+		top.set("backing", b.backingNodes(d))
+	}
+	setQcow2(&top, d.Stack)
 	if sliced && d.Stack.Format == "raw" {
 		setSlice(&top, d)
 	}
@@ -68,6 +76,21 @@ func (b *builder) protocolNode(d Disk) string {
 	return d.ProtocolNode()
 }
 
+// backingNodes adds the image behind an overlay. QEMU would open it by itself, with an aio of its own.
+func (b *builder) backingNodes(d Disk) string {
+	file := node(d, "file", d.Serial+"-base-file")
+	file.set("filename", d.Base)
+	file.set("aio", d.Stack.AIO)
+	file.set("read-only", "on")
+	b.add(file)
+	image := node(d, "qcow2", d.Serial+"-base")
+	image.set("file", file.get("node-name"))
+	image.set("read-only", "on")
+	setQcow2(&image, spec.Stack{L2CacheSize: d.Stack.L2CacheSize})
+	b.add(image)
+	return image.get("node-name")
+}
+
 // node begins a block node. -blockdev has no inheritance: cache flags and discard count for the node that they
 // are given to and no other, so every node gets them.
 func node(d Disk, driver, name string) option {
@@ -89,6 +112,17 @@ func setSlice(o *option, d Disk) {
 	}
 	if d.Size != 0 {
 		o.set("size", strconv.FormatInt(d.Size, 10))
+	}
+}
+
+// setQcow2 sets what is of the node and not of the image. That refcounts are lazy is said in the image too, and here so
+// that a QEMU that cannot have them refuses.
+func setQcow2(o *option, s spec.Stack) {
+	if s.LazyRefcounts {
+		o.set("lazy-refcounts", "on")
+	}
+	if s.L2CacheSize != 0 {
+		o.set("l2-cache-size", strconv.FormatInt(s.L2CacheSize, 10))
 	}
 }
 

@@ -14,6 +14,7 @@ type bus struct {
 	ports      bool   // the controller has one bus for each disk, instead of one for all
 	capacity   int    // disks of one controller
 	iothread   bool   // QEMU can serve it from an iothread
+	mapping    bool   // QEMU can spread its queues over several iothreads
 	queues     string // property that sets the number of queues, "" when there is none
 	queueSize  string // property that sets their length
 }
@@ -21,7 +22,9 @@ type bus struct {
 // The capacities are QEMU's own: LSI_MAX_DEVS, MFI_MAX_LD, PVSCSI_MAX_DEVS, the ports of ich9-ahci, and for
 // virtio-scsi the targets that a guest can address.
 var buses = map[string]bus{
-	"virtio-blk":         {device: "virtio-blk-pci", iothread: true, queues: "num-queues", queueSize: "queue-size"},
+	"virtio-blk":         {device: "virtio-blk-pci", iothread: true, mapping: true, queues: "num-queues", queueSize: "queue-size"},
+	"vhost-user-blk":     {device: "vhost-user-blk-pci", iothread: true, queues: "num-queues", queueSize: "queue-size"},
+	"vhost-user-scsi":    {device: "vhost-user-scsi-pci", queues: "num_queues", queueSize: "virtqueue_size"},
 	"virtio-scsi":        virtioSCSI(255),
 	"virtio-scsi-single": virtioSCSI(1),
 	"sata":               {device: "ide-hd", controller: "ich9-ahci", ports: true, capacity: 6},
@@ -35,7 +38,7 @@ var buses = map[string]bus{
 func virtioSCSI(capacity int) bus {
 	return bus{
 		device: "scsi-hd", controller: "virtio-scsi-pci", capacity: capacity,
-		iothread: true, queues: "num_queues", queueSize: "virtqueue_size",
+		iothread: true, mapping: true, queues: "num_queues", queueSize: "virtqueue_size",
 	}
 }
 
@@ -53,11 +56,16 @@ type controller struct {
 type controllerKind struct {
 	bus               string
 	iothread          bool
+	mapping           int
 	queues, queueSize int
 }
 
 // attach adds the device of the disk and, where none with room is there, its controller.
 func (b *builder) attach(d Disk) {
+	if d.Stack.VhostUser() {
+		b.attachVhostUser(d)
+		return
+	}
 	bus := buses[d.Stack.Bus]
 	o := option{flag: "-device", head: bus.device}
 	o.set("id", d.DeviceID())
@@ -94,29 +102,43 @@ func (b *builder) place(o *option, s spec.Stack) {
 		port = c.disks
 	}
 	o.set("bus", fmt.Sprintf("%s.%d", c.id, port))
+	o.json = c.kind.mapping != 0 // QEMU makes devices in the JSON form after all others, so that theirs must be too
 	c.disks++
 }
 
-// tune sets iothread and queues on the device that takes the guest's requests; iothread is the name of the
-// iothread to make when the stack asks for one.
+// tune sets iothreads and queues on the device that takes the guest's requests; iothread is the name of the
+// iothread to make when the stack asks for one, and begins the names of several.
 func (b *builder) tune(o *option, s spec.Stack, iothread string) {
 	if s.IOThread {
-		object := option{flag: "-object", head: "iothread"}
-		object.set("id", iothread)
-		b.add(object)
+		b.iothread(iothread)
 		o.set("iothread", iothread)
 	}
+	if s.VQMapping != 0 { // without a choice of queues, QEMU deals them out in turn
+		var mapping []map[string]string
+		for i := range s.VQMapping {
+			id := iothread + strconv.Itoa(i)
+			b.iothread(id)
+			mapping = append(mapping, map[string]string{"iothread": id})
+		}
+		o.setNested("iothread-vq-mapping", mapping)
+	}
 	if s.Queues != 0 {
-		o.set(buses[s.Bus].queues, strconv.Itoa(s.Queues))
+		o.setNumber(buses[s.Bus].queues, s.Queues)
 	}
 	if s.QueueSize != 0 {
-		o.set(buses[s.Bus].queueSize, strconv.Itoa(s.QueueSize))
+		o.setNumber(buses[s.Bus].queueSize, s.QueueSize)
 	}
+}
+
+func (b *builder) iothread(id string) {
+	o := option{flag: "-object", head: "iothread"}
+	o.set("id", id)
+	b.add(o)
 }
 
 // controller returns a controller with room for a disk of the stack.
 func (b *builder) controller(s spec.Stack) *controller {
-	kind := controllerKind{s.Bus, s.IOThread, s.Queues, s.QueueSize}
+	kind := controllerKind{s.Bus, s.IOThread, s.VQMapping, s.Queues, s.QueueSize}
 	same := 0
 	for _, c := range b.controllers {
 		if c.kind == kind && c.disks < buses[s.Bus].capacity {

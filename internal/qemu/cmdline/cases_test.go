@@ -87,6 +87,34 @@ func machines(dir string) map[string]cmdline.Config {
 			nvme.Queues = 4
 			c.Disks = stacks(blk, scsi, scsi, raw("virtio-scsi"), nvme)
 		}),
+		"mapping": with(func(c *cmdline.Config) {
+			mapped := func(bus string, n int) spec.Stack { s := raw(bus); s.VQMapping = n; return s }
+			tuned := mapped("virtio-blk", 2)
+			tuned.Queues, tuned.QueueSize = 2, 128
+			c.Disks = stacks(mapped("virtio-blk", 1), tuned, mapped("virtio-scsi", 2), mapped("virtio-scsi", 2), raw("virtio-scsi"), mapped("virtio-scsi-single", 2))
+		}),
+		"qcow2": with(func(c *cmdline.Config) {
+			plain := spec.Stack{Format: "qcow2", Bus: "virtio-blk", Cache: "none", AIO: "threads"}
+			lazy, cached, both := plain, plain, plain
+			lazy.LazyRefcounts, cached.L2CacheSize = true, 1<<20
+			both.LazyRefcounts, both.L2CacheSize = true, 64<<10
+			overlay := plain
+			overlay.BackingFile, overlay.L2CacheSize, overlay.AIO = true, 128<<10, "native"
+			c.Disks = stacks(plain, lazy, cached, both, overlay)
+			c.Disks[3].Offset, c.Disks[3].Size = 1<<20, 1<<20
+			c.Disks[4].Base = at("base")
+		}),
+		"backing-file": with(func(c *cmdline.Config) {
+			c.Disks = stacks(spec.Stack{Format: "qcow2", BackingFile: true, Bus: "virtio-blk", Cache: "none", AIO: "native", Discard: "unmap"})
+			c.Disks[0].Base = at("base, filled.qcow2")
+		}),
+		"memory-ram":   with(func(c *cmdline.Config) { c.Backend = "ram" }),
+		"memory-memfd": with(func(c *cmdline.Config) { c.Backend = "memfd" }),
+		"memory-file":  with(func(c *cmdline.Config) { c.Backend, c.Folder = "file", filepath.Clean(dir) }),
+		"pages-2M":     with(func(c *cmdline.Config) { c.Pages, c.Memory = 2<<20, 64<<20 }),
+		"pages-1G":     with(func(c *cmdline.Config) { c.Backend, c.Pages, c.Memory = "memfd", 1<<30, 1<<30 }),
+		"pages-file":   with(func(c *cmdline.Config) { c.Backend, c.Pages, c.Folder = "file", 2<<20, at("huge, pages") }),
+		"ten-cpus":     with(func(c *cmdline.Config) { c.CPUs = 10 }),
 		"slices": with(func(c *cmdline.Config) {
 			qcow2 := spec.Stack{Format: "qcow2", Bus: "virtio-blk", Cache: "writeback", AIO: "threads"}
 			c.Disks = stacks(raw("virtio-blk"), raw("nvme"), qcow2)

@@ -13,10 +13,12 @@ import (
 	"github.com/iotax/iotax/internal/wire"
 )
 
+// MaxSocket is the longest path of a Unix socket in bytes, sun_path without its final zero.
+const MaxSocket = 107
+
 const (
-	maxSocket = 107 // bytes of a Unix socket's path, sun_path without its final zero
-	maxPCI    = 30  // free slots on the root bus of both machines once the chipset has its own
-	mebibyte  = 1 << 20
+	maxPCI   = 30 // free slots on the root bus of both machines once the chipset has its own
+	mebibyte = 1 << 20
 )
 
 // Config is one guest. Empty strings leave the part out.
@@ -26,6 +28,9 @@ type Config struct {
 	Machine string // one of spec.Machines
 	CPUs    int    // vCPUs
 	Memory  int64  // bytes, whole MiB
+	Backend string // of the memory: one of spec.Memories, "" for QEMU's own choice where nothing needs another
+	Pages   int64  // bytes of the huge pages under the memory, 0 for ordinary ones
+	Folder  string // where the file of backend "file" is made: on a hugetlbfs for huge pages
 	Kernel  string // bzImage or an ELF vmlinux with a PVH note
 	Initrd  string
 	Append  string // kernel command line
@@ -44,6 +49,7 @@ type Config struct {
 func Args(c Config) ([]string, error) {
 	b := builder{machine: c.Machine}
 	b.checkGuest(c)
+	b.checkMemory(c)
 	args := append([]string{c.Binary}, guestArgs(c)...)
 	if c.AgentSocket != "" {
 		b.agent(c.AgentSocket)
@@ -84,9 +90,6 @@ func (b *builder) checkGuest(c Config) {
 	if c.CPUs < 1 {
 		b.fault("%d CPUs: want at least 1", c.CPUs)
 	}
-	if c.Memory < mebibyte || c.Memory%mebibyte != 0 {
-		b.fault("memory of %d bytes: want whole MiB", c.Memory)
-	}
 	if c.Kernel == "" && (c.Initrd != "" || c.Append != "") {
 		b.fault("an initrd or a kernel command line without a kernel")
 	}
@@ -94,8 +97,8 @@ func (b *builder) checkGuest(c Config) {
 		b.fault("the console goes either to a file or to a socket")
 	}
 	for _, s := range []string{c.QMPSocket, c.AgentSocket, c.ConsoleSocket} {
-		if len(s) > maxSocket {
-			b.fault("socket path of %d bytes, at most %d fit: %s", len(s), maxSocket, s)
+		if len(s) > MaxSocket {
+			b.fault("socket path of %d bytes, at most %d fit: %s", len(s), MaxSocket, s)
 		}
 	}
 }
@@ -109,6 +112,7 @@ func guestArgs(c Config) []string {
 	}
 	args = append(args, accel(c.Accel)...)
 	args = append(args, "-smp", smp(c.Accel, c.CPUs), "-m", fmt.Sprintf("%dM", c.Memory/mebibyte))
+	args = append(args, memory(c)...)
 	for _, o := range []struct{ flag, value string }{
 		{"-bios", c.Bios}, {"-kernel", c.Kernel}, {"-initrd", c.Initrd}, {"-append", c.Append},
 	} {

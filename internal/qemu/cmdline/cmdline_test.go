@@ -49,6 +49,25 @@ func TestFaults(t *testing.T) {
 			s := &c.Disks[0].Stack
 			s.Bus, s.IOThread, s.Queues, s.QueueSize = "sata", true, 2, 64
 		}, []string{"no iothread", "no choice of queues", "no choice of queue size"}},
+		{"what sata does not map", func(c *cmdline.Config) {
+			c.Disks[0].Stack.Bus, c.Disks[0].Stack.VQMapping = "sata", 2
+		}, []string{"bus sata has no mapping of queues"}},
+		{"iothread and mapping", func(c *cmdline.Config) {
+			c.Disks[0].Stack.IOThread, c.Disks[0].Stack.VQMapping = true, 2
+		}, []string{"either one iothread or a mapping to some"}},
+		{"image options of a raw file", func(c *cmdline.Config) { c.Disks[0].Stack.LazyRefcounts = true }, []string{"for format qcow2, not raw"}},
+		{"base of no overlay", func(c *cmdline.Config) { c.Disks[0].Base = "/base" }, []string{"an overlay, and it alone, has an image below it"}},
+		{"overlay over nothing", func(c *cmdline.Config) {
+			c.Disks[0].Stack.Format, c.Disks[0].Stack.BackingFile = "qcow2", true
+		}, []string{"an overlay, and it alone, has an image below it"}},
+		{"backend", func(c *cmdline.Config) { c.Backend = "shm" }, []string{`memory backend "shm": want one of`}},
+		{"page size", func(c *cmdline.Config) { c.Pages = 4096 }, []string{"huge pages of 4096 bytes"}},
+		{"part of a page", func(c *cmdline.Config) { c.Pages = 1 << 30 }, []string{"want whole huge pages of 1G"}},
+		{"ram of huge pages", func(c *cmdline.Config) { c.Pages, c.Backend = 2<<20, "ram" }, []string{"memory backend ram has no huge pages"}},
+		{"file nowhere", func(c *cmdline.Config) { c.Backend = "file" }, []string{"no folder to make the file in"}},
+		{"ram for a server", func(c *cmdline.Config) {
+			c.Backend, c.Disks[0].Stack.Bus, c.Disks[0].Socket = "ram", "vhost-user-blk", "/s"
+		}, []string{"memory backend ram cannot be shared"}},
 		{"ide on q35", func(c *cmdline.Config) { c.Disks[0].Stack.Bus = "ide" }, []string{"IDE needs machine pc"}},
 		{"another machine", func(c *cmdline.Config) { c.Disks[0].Stack.Machine = "pc" }, []string{"wants machine pc, this guest is q35"}},
 		{"serials", func(c *cmdline.Config) {
@@ -104,7 +123,7 @@ func nullDisks(n int) []cmdline.Disk {
 }
 
 func TestIOThreads(t *testing.T) {
-	for name, want := range map[string]int{"boot": 1, "buses": 3, "ide": 0, "null": 2} {
+	for name, want := range map[string]int{"boot": 1, "buses": 3, "ide": 0, "null": 2, "mapping": 7} {
 		args, err := cmdline.Args(machines("/vm")[name])
 		if err != nil {
 			t.Fatal(err)
@@ -130,6 +149,16 @@ func TestNeeds(t *testing.T) {
 			spec.Stack{Format: "raw", Bus: "ide", Cache: "none", AIO: "threads"},
 			cmdline.Need{Machine: "pc", Drivers: []string{"file", "raw"}, AIO: "threads", Devices: map[string][]string{
 				"ide-hd": {"unit", "drive", "serial", "write-cache"},
+			}},
+		},
+		"overlay": {
+			spec.Stack{Format: "qcow2", BackingFile: true, Bus: "nvme", Cache: "none", AIO: "native"},
+			cmdline.Need{Drivers: []string{"file", "raw", "file", "qcow2", "qcow2"}, AIO: "native", Devices: map[string][]string{"nvme": {"drive", "serial", "write-cache"}}},
+		},
+		"mapping": {
+			spec.Stack{Format: "null-co", Bus: "virtio-scsi", Cache: "none", VQMapping: 2, Queues: 2},
+			cmdline.Need{Drivers: []string{"null-co"}, Devices: map[string][]string{
+				"virtio-scsi-pci": {"iothread-vq-mapping", "num_queues"}, "scsi-hd": {"drive", "serial", "write-cache"},
 			}},
 		},
 		"controller without properties": {

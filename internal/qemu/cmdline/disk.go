@@ -19,9 +19,11 @@ type Disk struct {
 	Stack  spec.Stack
 	Serial string // unique in the guest; letters, digits and ._- , at most 20, a letter first
 	Path   string // image file or block device; unused with null-co
+	Base   string // the image behind an overlay, "" for none
 	Block  bool   // Path is a block device
 	Offset int64  // bytes into Path at which the volume begins
 	Size   int64  // bytes of the volume: 0 means to the end of Path, and null-co must have it
+	Socket string // Unix socket at which a daemon serves the disk, for a stack that is Served
 }
 
 // DeviceID returns the id of the guest's device, for QMP.
@@ -38,7 +40,8 @@ func (d Disk) ProtocolNode() string {
 	return d.Serial + "-file"
 }
 
-// IOThreadID returns the name of the iothread of a disk that has one for itself: a virtio-blk stack with IOThread.
+// IOThreadID returns the name of the iothread of a disk that has one for itself: a virtio-blk stack with IOThread. With
+// a mapping there are several, which are numbered behind that name from 0.
 func (d Disk) IOThreadID() string { return d.Serial + "-iothread" }
 
 // DiskArgs returns the arguments that the disk alone adds to a guest, its controller and iothread included.
@@ -59,7 +62,11 @@ type Need struct {
 // Needs returns what QEMU must offer for the stack, read off the arguments that the stack becomes.
 func Needs(s spec.Stack) (Need, error) {
 	var b builder
-	b.disk(Disk{Stack: s, Serial: "probe", Path: "probe", Size: mebibyte})
+	d := Disk{Stack: s, Serial: "probe", Path: "probe", Size: mebibyte, Socket: "probe"}
+	if s.BackingFile {
+		d.Base = "probe"
+	}
+	b.disk(d)
 	n := Need{Machine: s.Machine, Devices: map[string][]string{}}
 	if s.Bus == "ide" {
 		n.Machine = "pc"
@@ -90,11 +97,12 @@ func (b *builder) disk(d Disk) {
 	before := len(b.faults)
 	b.checkDisk(d)
 	b.checkStack(d)
+	b.checkServed(d)
 	if len(b.faults) > before {
 		return
 	}
 	b.serials = append(b.serials, d.Serial)
-	b.blockdevs(d)
+	b.nodes(d)
 	b.attach(d)
 }
 
@@ -107,6 +115,9 @@ func (b *builder) checkDisk(d Disk) {
 	}
 	if d.Path == "" && !d.Stack.Ceiling() {
 		b.fault("disk %s: no path", d.Serial)
+	}
+	if (d.Base != "") != d.Stack.BackingFile || d.Base != "" && d.Stack.Format != "qcow2" {
+		b.fault("disk %s: an overlay, and it alone, has an image below it, not %q", d.Serial, d.Base)
 	}
 	if d.Offset < 0 || d.Size < 0 || d.Offset%sector != 0 || d.Size%sector != 0 {
 		b.fault("disk %s: offset %d and size %d must be multiples of %d", d.Serial, d.Offset, d.Size, sector)
@@ -140,9 +151,22 @@ func (b *builder) checkStack(d Disk) {
 	if s.DetectZeroes == "unmap" && s.Discard != "unmap" {
 		b.fault("disk %s: detect_zeroes unmap needs discard unmap", d.Serial)
 	}
+	if s.Xen() || s.Bus == "blkfront" {
+		b.fault("disk %s: is a disk of Xen, not of QEMU", d.Serial)
+		return
+	}
 	bus := buses[s.Bus]
 	if s.IOThread && !bus.iothread {
 		b.fault("disk %s: bus %s has no iothread", d.Serial, s.Bus)
+	}
+	if s.VQMapping != 0 && !bus.mapping {
+		b.fault("disk %s: bus %s has no mapping of queues to iothreads", d.Serial, s.Bus)
+	}
+	if s.VQMapping < 0 || s.VQMapping > 0 && s.IOThread {
+		b.fault("disk %s: either one iothread or a mapping to some, not iothread %v and %d", d.Serial, s.IOThread, s.VQMapping)
+	}
+	if s.L2CacheSize < 0 || (s.L2CacheSize != 0 || s.LazyRefcounts) && s.Format != "qcow2" {
+		b.fault("disk %s: l2_cache_size and lazy_refcounts are for format qcow2, not %s", d.Serial, s.Format)
 	}
 	if s.Queues != 0 && bus.queues == "" {
 		b.fault("disk %s: bus %s has no choice of queues", d.Serial, s.Bus)

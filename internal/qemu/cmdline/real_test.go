@@ -46,6 +46,9 @@ func TestRealQEMU(t *testing.T) {
 				}
 				makeVolume(t, &c.Disks[i])
 			}
+			if c.Pages != 0 {
+				t.Skip("needs huge pages: package rig tests it where it can reserve some")
+			}
 			makeFile(t, c.Kernel, kernel())
 			makeFile(t, c.Initrd, make([]byte, 4096))
 			makeFile(t, c.Bios, make([]byte, 64<<10))
@@ -186,6 +189,9 @@ func makeVolume(t *testing.T, d *cmdline.Disk) {
 		copy(data[d.Offset:], emptyQcow2())
 	}
 	makeFile(t, d.Path, data)
+	if d.Base != "" {
+		makeFile(t, d.Base, emptyQcow2())
+	}
 	if f, err := os.OpenFile(d.Path, os.O_RDWR|syscall.O_DIRECT, 0); err != nil {
 		t.Skipf("needs O_DIRECT in %s: %v", filepath.Dir(d.Path), err)
 	} else {

@@ -6,8 +6,9 @@ import (
 	"syscall"
 )
 
-// Exit is how a QEMU ended.
+// Exit is how a QEMU, or a daemon that serves a disk to one, ended.
 type Exit struct {
+	Name   string // of the program: "QEMU" or the daemon's
 	Argv   []string
 	PID    int
 	Status int            // exit status, -1 when a signal ended it
@@ -19,7 +20,7 @@ type Exit struct {
 
 func newExit(p *Process) *Exit {
 	e := &Exit{
-		Argv: p.cmd.Args, PID: p.PID(), Status: p.cmd.ProcessState.ExitCode(),
+		Name: p.name, Argv: p.cmd.Args, PID: p.PID(), Status: p.cmd.ProcessState.ExitCode(),
 		Asked: p.asked.Load(), Panic: p.Panic(), Stderr: strings.TrimSpace(p.Stderr()),
 	}
 	if ws, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
@@ -31,12 +32,12 @@ func newExit(p *Process) *Exit {
 // Error tells the end, then what the guest said, what QEMU said, and the command.
 func (e *Exit) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "QEMU (pid %d) %s", e.PID, e.how())
+	fmt.Fprintf(&b, "%s (pid %d) %s", e.Name, e.PID, e.how())
 	if e.Panic != "" {
 		fmt.Fprintf(&b, "; the guest said: %s", e.Panic)
 	}
 	if e.Stderr != "" {
-		fmt.Fprintf(&b, "\nQEMU said: %s", e.Stderr)
+		fmt.Fprintf(&b, "\n%s said: %s", e.Name, e.Stderr)
 	}
 	fmt.Fprintf(&b, "\ncommand: %s", strings.Join(e.Argv, " "))
 	return b.String()
@@ -48,6 +49,8 @@ func (e *Exit) how() string {
 		return "was killed from outside (SIGKILL; the kernel does so when memory runs out, see dmesg)"
 	case e.Signal != 0:
 		return fmt.Sprintf("was ended by signal %d (%s)", int(e.Signal), e.Signal)
+	case e.Status == 0 && e.Name != "QEMU":
+		return "ended by itself with status 0"
 	case e.Status == 0:
 		return "ended by itself with status 0: the guest powered off or reset"
 	default:

@@ -3,6 +3,7 @@
 package proc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,6 +28,7 @@ const (
 
 // Config is what to run and what the caller wants to hear of it. Only Args is needed.
 type Config struct {
+	Name string   // of the program for a person, "" = QEMU
 	Args []string // argv, binary included
 	Env  []string // "name=value", added to the environment of iotax
 
@@ -39,6 +41,7 @@ type Config struct {
 
 // Process is a running or ended QEMU.
 type Process struct {
+	name      string
 	cmd       *exec.Cmd
 	startTime uint64
 	console   console
@@ -54,7 +57,7 @@ func Start(c Config) (*Process, error) {
 	if len(c.Args) == 0 {
 		return nil, errors.New("no command to start")
 	}
-	p := &Process{cmd: exec.Command(c.Args[0], c.Args[1:]...), done: make(chan struct{})}
+	p := &Process{name: cmp.Or(c.Name, "QEMU"), cmd: exec.Command(c.Args[0], c.Args[1:]...), done: make(chan struct{})}
 	p.console.onLine = c.OnConsole
 	p.cmd.Env = append(os.Environ(), c.Env...)
 	p.cmd.Stdout, p.cmd.Stderr = &p.console, &p.stderr
@@ -150,7 +153,7 @@ func (p *Process) Stop(monitor *qmp.Client) error {
 	}
 	p.kill()
 	if !p.gone(killWait) {
-		return fmt.Errorf("QEMU (pid %d) does not end, it is stuck in the kernel", p.PID())
+		return fmt.Errorf("%s (pid %d) does not end, it is stuck in the kernel", p.name, p.PID())
 	}
 	return nil
 }
