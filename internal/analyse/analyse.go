@@ -15,20 +15,21 @@ func Analyse(run record.Run, exp spec.Experiment, windows []record.Window) Resul
 	return analyse(run, exp, windows, true)
 }
 
-// Estimates is Analyse without latencies: cells have IOPS and bandwidth only. Merging histograms is most of
-// the work, and a live view that is drawn again after each block shows none of them.
+// Estimates is Analyse without latencies, verdicts and figures: cells have IOPS and bandwidth only. Merging histograms
+// is most of the work, and a live view that is drawn again after each block shows none of them.
 func Estimates(run record.Run, exp spec.Experiment, windows []record.Window) Result {
 	return analyse(run, exp, windows, false)
 }
 
-func analyse(run record.Run, exp spec.Experiment, windows []record.Window, latencies bool) Result {
+func analyse(run record.Run, exp spec.Experiment, windows []record.Window, whole bool) Result {
 	t := newTable(run, exp, windows)
-	t.judgeAll(latencies)
+	t.judgeAll(whole)
 	t.estimate()
 	t.warnOfTrends()
 	res := Result{Run: run, Experiment: exp, StackOrder: t.stacks, Warnings: slices.Clone(run.Warnings)}
 	res.Noise = t.noise()
 	res.Warnings = append(res.Warnings, t.noiseWarnings(res.Noise)...)
+	res.Warnings = append(res.Warnings, t.emptyWarnings()...)
 	res.Warnings = append(res.Warnings, t.widthWarnings()...)
 	res.Warnings = append(res.Warnings, t.bootWarnings()...)
 	res.Warnings = append(res.Warnings, t.driftWarnings()...)
@@ -39,6 +40,10 @@ func analyse(run record.Run, exp spec.Experiment, windows []record.Window, laten
 	res.Warnings = append(res.Warnings, warnings...)
 	if res.Best != nil {
 		res.Gains = t.gains(res.Best.Stack)
+	}
+	if whole {
+		t.derive()
+		res.Verdicts, res.Figures = t.verdicts(res.Noise), t.figures()
 	}
 	for _, c := range t.order {
 		res.Cells = append(res.Cells, c.Cell)
@@ -57,7 +62,9 @@ type table struct {
 	cells  map[key]*cell
 	order  []*cell
 
-	between map[family]stat.Between // filled by estimate
+	between map[family]stat.Between          // filled by estimate
+	plain   map[string]map[bool]stat.Between // of derived metrics, on the host or in guests; filled by derive
+	aparts  map[key]stat.Between             // filled by apartUnder, by stack and metric
 }
 
 type key struct{ stack, workload string }
@@ -67,6 +74,7 @@ type cell struct {
 	Cell
 	workload spec.Workload
 	ceiling  bool
+	mismatch bool             // the stack is not what it should be
 	counted  []*record.Window // all but the discarded ones, by round
 	good     []*record.Window // those with a number, one per round, by round
 	pairs    []pair           // with the host's of the same round; none for the host itself
@@ -79,6 +87,7 @@ type pair struct{ this, host *record.Window }
 
 func newTable(run record.Run, exp spec.Experiment, windows []record.Window) *table {
 	t := &table{run: run, exp: exp, intent: map[string]spec.Stack{}, found: map[string]record.Stack{}, cells: map[key]*cell{}}
+	t.plain, t.aparts = map[string]map[bool]stat.Between{}, map[key]stat.Between{}
 	t.stacks = []string{spec.Host, spec.Control}
 	for _, s := range exp.Stacks {
 		t.intent[s.Name] = s
@@ -113,6 +122,7 @@ func (t *table) add(stack string, w spec.Workload) {
 	c := &cell{workload: w, ceiling: t.ceiling(stack)}
 	c.Stack, c.Workload, c.Baseline = stack, w.Name, stack == spec.Host
 	c.Durability = t.found[stack].Durability
+	c.mismatch = len(t.found[stack].Mismatch) > 0
 	if c.Durability == "" {
 		c.Durability = record.Unknown
 	}

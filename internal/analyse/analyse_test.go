@@ -206,7 +206,10 @@ func TestSyncs(t *testing.T) {
 func TestEstimates(t *testing.T) {
 	s := newRun().measured(6)
 	want := s.analyse()
-	for _, c := range want.Cells {
+	want.Verdicts, want.Figures = nil, nil
+	for i := range want.Cells {
+		c := &want.Cells[i]
+		c.Derived = nil
 		for _, m := range []map[string]stat.Estimate{c.Metrics, c.Ratio} {
 			maps.DeleteFunc(m, func(metric string, _ stat.Estimate) bool { return strings.HasPrefix(metric, "clat") })
 		}
@@ -249,6 +252,19 @@ func TestEmptyAndSmall(t *testing.T) {
 	}
 	if b, err := json.Marshal(r); err != nil || !strings.Contains(string(b), `"iops":{"value":`) {
 		t.Errorf("one round as JSON: %v", err)
+	}
+}
+
+// TestNoTime has a run that ended in order before some cells had a counted round.
+func TestNoTime(t *testing.T) {
+	for status, want := range map[string]bool{record.Complete: true, record.Partial: false} {
+		s := newRun().measured(2)
+		s.run.Status = status
+		s.change("near", "rr32", func(_ int, w *record.Window) { w.Discard = true })
+		said := slices.Contains(s.analyse().Warnings, "1 of 21 cells have no counted round: it takes more time (--budget)")
+		if said != want {
+			t.Errorf("a %s run: said %v, want %v: %q", status, said, want, s.analyse().Warnings)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package analyse
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -132,9 +133,16 @@ var ruleCases = []ruleCase{
 	},
 	{name: "nine tenths of the depth", change: depth(28.9), status: record.OK},
 	{name: "depth not known", change: depth(0), status: record.OK},
+	{name: "a load that waits is never short", change: depth(4.7), more: func(s *synthetic) {
+		for i := range s.exp.Workloads {
+			s.exp.Workloads[i].ThinkTime = time.Millisecond
+		}
+	}, status: record.OK},
 	{name: "iodepth 1 is never short", workload: "rw1", change: depth(0.4), status: record.OK},
 	{name: "clock fast", change: skew(0.002), status: record.OK, warning: "the guest's clock ran 0.20 % faster than the host's"},
 	{name: "clock slow", change: skew(-0.002), status: record.OK, warning: "the guest's clock ran 0.20 % slower than the host's"},
+	{name: "clock wrong by a factor", change: skew(7), status: record.Withheld, reason: "the guest's clock ran 700.00 % faster than the host's"},
+	{name: "clock far too slow", change: skew(-0.06), status: record.Withheld, reason: "the guest's clock ran 6.00 % slower than the host's"},
 	{name: "clock nearly right", change: skew(0.0009), status: record.OK},
 	{
 		name: "steal", change: every(func(e *record.Evidence) { e.Steal = 0.03 }), status: record.OK,

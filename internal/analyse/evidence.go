@@ -14,36 +14,19 @@ func (c *cell) ramShare() *float64 {
 	if c.ceiling {
 		return nil
 	}
-	share, known := c.typical(func(e record.Evidence) (float64, bool) {
-		var path, device int64
-		if c.workload.Reads() {
-			if e.DeviceRead == nil {
-				return 0, false
-			}
-			path, device = path+e.PathRead, device+*e.DeviceRead
-		}
-		if c.workload.Writes() {
-			if e.DeviceWrite == nil {
-				return 0, false
-			}
-			path, device = path+e.PathWrite, device+*e.DeviceWrite
-		}
-		if path <= 0 {
-			return 0, false
-		}
-		return min(max(1-float64(device)/float64(path), 0), 1), true
-	})
+	share, known := c.typical(func(e record.Evidence) (float64, bool) { return ramShare(e, c.workload) })
 	if !known {
 		return nil
 	}
 	return &share
 }
 
-// depth is the median achieved iodepth and the asked one, known only where more than one was asked for.
+// depth is the median achieved iodepth and the asked one, known only where more than one was asked for, and all the time: a
+// load that waits between its I/Os has few in flight by itself.
 func (c *cell) depth() (achieved, asked float64, known bool) {
-	asked = float64(c.workload.IODepth)
+	asked = float64(c.workload.InFlight())
 	achieved, known = c.typical(func(e record.Evidence) (float64, bool) { return e.Depth, e.Depth > 0 })
-	return achieved, asked, known && c.workload.IODepth > 1
+	return achieved, asked, known && c.workload.InFlight() > 1 && c.workload.ThinkTime == 0
 }
 
 // fioErrors sums the errors inside fio's output, and says in how many windows they were: of all counted ones, since a

@@ -2,6 +2,7 @@ package analyse
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/iotax/iotax/internal/record"
@@ -13,7 +14,8 @@ const (
 	ramWarned     = 0.05
 	depthWithheld = 0.5 // achieved over asked iodepth below which the cell is another workload
 	depthWarned   = 0.9
-	skewWarned    = 0.001 // guest clock against the host's
+	skewWithheld  = 0.05 // guest clock against the host's: the figures are of another second
+	skewWarned    = 0.001
 	stealWarned   = 0.02
 	fioWarned     = 0.8 // of one CPU
 )
@@ -31,6 +33,7 @@ func (t *table) judgeAll(latencies bool) {
 		switch c.Status {
 		case record.OK:
 			c.fill(latencies)
+			c.BestOfN = c.bestOf()
 			c.warn(t)
 		case record.Withheld:
 			c.warn(t)
@@ -41,6 +44,9 @@ func (t *table) judgeAll(latencies bool) {
 // judge returns the status of a cell and why it is not OK. The first that applies wins.
 func (t *table) judge(c *cell) (status, reason string) {
 	if why := t.found[c.Stack].Unavailable; why != "" {
+		return record.Unavailable, why
+	}
+	if why := t.intent[c.Stack].Skips(c.workload); why != "" {
 		return record.Unavailable, why
 	}
 	bad, why := c.failures()
@@ -109,10 +115,31 @@ func (c *cell) doubt(found record.Stack) string {
 		return fmt.Sprintf("fio reported %s in %d of %s",
 			plural(errors, "error"), windows, plural(len(c.counted), "window"))
 	}
+	if skew := c.skew(); math.Abs(skew) > skewWithheld {
+		return skewWords(skew)
+	}
 	if depth, asked, known := c.depth(); known && depth < depthWithheld*asked {
 		return fmt.Sprintf("only %.1f of the %.0f I/Os asked for were in flight", depth, asked)
 	}
 	return ""
+}
+
+// skew is by how much the guest's clock typically ran faster than the host's, as a share; 0 where it is not known.
+func (c *cell) skew() float64 {
+	skew, _ := c.typical(func(e record.Evidence) (float64, bool) {
+		if e.ClockSkew == nil {
+			return 0, false
+		}
+		return *e.ClockSkew, true
+	})
+	return skew
+}
+
+func skewWords(skew float64) string {
+	if skew < 0 {
+		return fmt.Sprintf("the guest's clock ran %.2f %% slower than the host's", -100*skew)
+	}
+	return fmt.Sprintf("the guest's clock ran %.2f %% faster than the host's", 100*skew)
 }
 
 func (c *cell) ramWords(share float64) string {
@@ -142,14 +169,8 @@ func (c *cell) warn(t *table) {
 	if depth, asked, known := c.depth(); known && depth >= depthWithheld*asked && depth < depthWarned*asked {
 		add(true, "%.1f of the %.0f I/Os asked for were in flight on average", depth, asked)
 	}
-	skew, _ := c.typical(func(e record.Evidence) (float64, bool) {
-		if e.ClockSkew == nil {
-			return 0, false
-		}
-		return *e.ClockSkew, true
-	})
-	add(skew > skewWarned, "the guest's clock ran %.2f %% faster than the host's", 100*skew)
-	add(skew < -skewWarned, "the guest's clock ran %.2f %% slower than the host's", -100*skew)
+	skew := c.skew()
+	add(math.Abs(skew) > skewWarned && math.Abs(skew) <= skewWithheld, "%s", skewWords(skew))
 	steal, _ := c.typical(func(e record.Evidence) (float64, bool) { return e.Steal, true })
 	add(steal > stealWarned, "%.1f %% of the host's CPU time was stolen from it", 100*steal)
 	cpu, _ := c.typical(func(e record.Evidence) (float64, bool) { return e.FioCPU, true })
@@ -167,6 +188,24 @@ func (c *cell) warn(t *table) {
 func (c *cell) warnOfWidth(t *table, add func(yes bool, format string, args ...any)) {
 	add(c.Rounds == 1, "a single round: there is no interval")
 	add(c.Rounds > 1 && c.Rounds < t.exp.MinRounds, "%d rounds, fewer than the %d asked for", c.Rounds, t.exp.MinRounds)
+}
+
+// emptyWarnings says, once for the whole run, how many cells its time was not enough for.
+func (t *table) emptyWarnings() []string {
+	cells, empty := 0, 0
+	for _, c := range t.order {
+		if c.Status == record.Unavailable {
+			continue
+		}
+		cells++
+		if len(c.counted) == 0 {
+			empty++
+		}
+	}
+	if empty == 0 || t.run.Status != record.Complete {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d of %d cells have no counted round: it takes more time (--budget)", empty, cells)}
 }
 
 // widthWarnings says, once for the whole run, how many cells are known less precisely than was asked: the table shows

@@ -19,6 +19,8 @@ type Result struct {
 	TimedShare float64 // the same for the part that fio timed
 	Best       *Best   // nil when no safe stack has a comparable cell
 	Gains      []Gain  // what the best stack gains over the usual defaults
+	Verdicts   []Verdict
+	Figures    []Figure
 	Warnings   []string
 }
 
@@ -35,9 +37,19 @@ type Cell struct {
 	Ratio      map[string]stat.Estimate // to the baseline of the same rounds; absent for the baseline
 	Differs    bool                     // the headline ratio differs from 1 after correction for all cells; false prints "~"
 	RAMShare   *float64                 // share of the bytes that never met the device, nil where it cannot be counted
+	Derived    map[string]stat.Estimate // record.DerivedNames, where they could be counted: there for a withheld cell too
+	BestOfN    *BestOfN                 // beside the estimates, only when the cell is OK
 	Durability string
 	Warnings   []string
 	Points     []Point // the headline ratio, round by round, for strip charts
+}
+
+// BestOfN is what a program that reports the best of its rounds, as CrystalDiskMark does, would have said of a cell. It
+// grows with the number of rounds and has no interval: it is there to be compared with such reports.
+type BestOfN struct {
+	N        int     // counted rounds
+	Headline float64 // the highest
+	ClatMean float64 // the lowest, nanoseconds; 0 when it is not known
 }
 
 // Point is one round of a cell.

@@ -19,7 +19,7 @@ import (
 var Header = []string{
 	"run", "started", "run_status", "accelerator", "stack", "workload", "baseline", "status", "reason", "rounds",
 	"durability", "ram_share",
-	"metric", "unit", "better", "headline", "value", "low", "high", "ratio", "ratio_low", "ratio_high", "differs", "warnings",
+	"metric", "unit", "better", "headline", "value", "low", "high", "ratio", "ratio_low", "ratio_high", "differs", "warnings", "scale",
 }
 
 // Write writes the header and, for every cell, one row for each of record.MetricNames, with CRLF line ends.
@@ -38,7 +38,7 @@ func Write(w io.Writer, r analyse.Result) error {
 	run := []string{doc.Run.ID, doc.Run.Started.Format(time.RFC3339), doc.Run.Status, doc.Host.Accelerator}
 	for _, c := range doc.Cells {
 		for _, name := range record.MetricNames {
-			if err := out.Write(row(run, c, name, doc.Metrics[name], headline[c.Workload] == name)); err != nil {
+			if err := out.Write(append(row(run, c, name, doc.Metrics[name], headline[c.Workload] == name), doc.Run.Scale)); err != nil {
 				return fmt.Errorf("write CSV: %w", err)
 			}
 		}

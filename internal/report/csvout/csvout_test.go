@@ -21,7 +21,7 @@ import (
 var few = []string{"randread-4k-q1", "read-256k"}
 
 func TestGolden(t *testing.T) {
-	for name, r := range map[string]analyse.Result{"default": reporttest.Only(reporttest.Default(), few...), "none": {}, "partial": reporttest.Only(reporttest.Partial(), few...)} {
+	for name, r := range map[string]analyse.Result{"default": reporttest.Only(reporttest.Default(), few...), "none": {}, "partial": reporttest.Only(reporttest.Partial(), few...), "published": reporttest.Only(reporttest.Published(), "randread-4k-q1")} {
 		t.Run(name, func(t *testing.T) {
 			path := "testdata/" + name + ".csv"
 			var b bytes.Buffer

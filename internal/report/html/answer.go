@@ -6,6 +6,8 @@ import (
 
 	"github.com/iotax/iotax/internal/analyse"
 	"github.com/iotax/iotax/internal/record"
+	"github.com/iotax/iotax/internal/spec"
+	"github.com/iotax/iotax/internal/unit"
 )
 
 // span is a piece of a sentence.
@@ -135,6 +137,9 @@ func bannersOf(x index) []banner {
 		}
 		out = append(out, banner{"Software emulation", text + ". The shares below are far from what KVM gives; the order of the stacks usually is not."})
 	}
+	if e := x.Experiment; e.Scale != "" || e.Note != "" {
+		out = append(out, banner{strings.TrimSpace("Scale " + e.Scale), scaleWords(e)})
+	}
 	if x.Run.Status == record.Running {
 		out = append(out, banner{"Still running", "What follows rests on the rounds that were measured so far."})
 	} else if x.Run.Status != record.Complete {
@@ -150,6 +155,14 @@ func bannersOf(x index) []banner {
 	return out
 }
 
+// scaleWords says in what the run departs from the published experiment.
+func scaleWords(e spec.Experiment) string {
+	if e.Note == "" {
+		return "Volumes of " + unit.Bytes(e.Size) + ", windows of " + unit.Duration(e.Runtime) + "."
+	}
+	return "Not the terms of the published experiment: " + strings.TrimSuffix(e.Note, ".") + "."
+}
+
 func tilesOf(x index) []tile {
 	var out []tile
 	if b := x.Best; b != nil {
@@ -160,6 +173,13 @@ func tilesOf(x index) []tile {
 				out = append(out, gainTile(g))
 			}
 		}
+	}
+	if n := len(x.Verdicts); n > 0 {
+		holds, fails, open := counts(x.Verdicts)
+		out = append(out, tile{
+			"published statements hold here", strconv.Itoa(holds) + " of " + strconv.Itoa(n),
+			strconv.Itoa(fails) + verb(fails, " does not", " do not"), strconv.Itoa(open) + " cannot be told",
+		})
 	}
 	if n := x.Noise; n.Known() {
 		out = append(out, tile{

@@ -30,7 +30,9 @@ func newAxis(values []float64, left, right float64) axis {
 	if a.high == 0 {
 		a.low, a.high = 1, 1
 	}
-	a.low, a.high = a.low/1.02, a.high*1.02
+	if a.low, a.high = a.low/1.02, a.high*1.02; a.low == 0 || math.IsInf(a.high/a.low, 1) {
+		a.low, a.high = 1/1.02, 1.02 // at the ends of floating point
+	}
 	return a
 }
 

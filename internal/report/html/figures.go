@@ -6,6 +6,7 @@ import (
 
 	"github.com/iotax/iotax/internal/analyse"
 	"github.com/iotax/iotax/internal/record"
+	"github.com/iotax/iotax/internal/report/metrics"
 	"github.com/iotax/iotax/internal/spec"
 	"github.com/iotax/iotax/internal/stat"
 	"github.com/iotax/iotax/internal/unit"
@@ -74,6 +75,29 @@ func latenciesOf(x index, w spec.Workload) []struct{ metric, title string } {
 	return out
 }
 
+// derivedOf lists the derived metrics that some stack has under a workload; the share of RAM has a column of its own.
+func derivedOf(x index, workload string) []string {
+	return slices.DeleteFunc(slices.Clone(record.DerivedNames), func(m string) bool {
+		return m == record.RAMShare || !slices.ContainsFunc(x.stacks, func(stack string) bool {
+			c, _ := x.cell(stack, workload)
+			_, has := c.Derived[m]
+			return has && c.Status == record.OK
+		})
+	})
+}
+
+func derivedScale(x index, workload, metric string) unit.Scale {
+	var es []stat.Estimate
+	for _, stack := range x.stacks {
+		if c, ok := x.cell(stack, workload); ok && c.Status == record.OK {
+			if e, has := c.Derived[metric]; has {
+				es = append(es, e)
+			}
+		}
+	}
+	return metrics.Scale(metric, es...)
+}
+
 func figuresOf(x index) []figure {
 	out := make([]figure, len(x.workloads))
 	for i, w := range x.workloads {
@@ -85,12 +109,18 @@ func figuresOf(x index) []figure {
 
 func figureOf(x index, w spec.Workload) figure {
 	head := analyse.Headline(w)
-	metrics, scales := []string{head}, []unit.Scale{scaleFor(x, w.Name, head)}
+	shown, scales := []string{head}, []unit.Scale{scaleFor(x, w.Name, head)}
 	f := figure{Title: name(w), Columns: []figureColumn{{metricName(w), unitName(scales[0]), "higher is better"}}}
 	for _, l := range latenciesOf(x, w) {
 		s := scaleFor(x, w.Name, l.metric)
-		metrics, scales = append(metrics, l.metric), append(scales, s)
+		shown, scales = append(shown, l.metric), append(scales, s)
 		f.Columns = append(f.Columns, figureColumn{l.title, unitName(s), "lower is better"})
+	}
+	derived := derivedOf(x, w.Name)
+	for _, m := range derived {
+		s := derivedScale(x, w.Name, m)
+		shown, scales = append(shown, m), append(scales, s)
+		f.Columns = append(f.Columns, metricColumn(analyse.Column{Metric: m}, unitOf(m, s)))
 	}
 	f.Columns = append(f.Columns, figureColumn{"from RAM", "share of bytes", ""}, figureColumn{"rounds", "counted", ""})
 	draw := len(x.Cells) <= maxDrawings
@@ -103,7 +133,7 @@ func figureOf(x index, w spec.Workload) figure {
 		if !ok {
 			continue
 		}
-		row := figureRowOf(c, metrics, scales)
+		row := figureRowOf(c, shown, scales)
 		if draw && row.Reason == "" {
 			row.Draw = ax.drawing(c)
 		}
@@ -131,7 +161,7 @@ func (a axis) drawing(c analyse.Cell) *drawing {
 	return &d
 }
 
-func figureRowOf(c analyse.Cell, metrics []string, scales []unit.Scale) figureRow {
+func figureRowOf(c analyse.Cell, shown []string, scales []unit.Scale) figureRow {
 	row := figureRow{Name: c.Stack}
 	if c.Status != record.OK {
 		row.Reason = c.Status
@@ -140,8 +170,11 @@ func figureRowOf(c analyse.Cell, metrics []string, scales []unit.Scale) figureRo
 		}
 		return row
 	}
-	for i, m := range metrics {
+	for i, m := range shown {
 		e, ok := c.Metrics[m]
+		if !ok {
+			e, ok = c.Derived[m]
+		}
 		if !ok {
 			row.Values = append(row.Values, figureValue{Text: none})
 			continue

@@ -39,8 +39,14 @@ func fixed(v float64, decimals int) string {
 	return whole
 }
 
+// hopeless is a ratio beyond which more digits tell nothing more: a few rounds on a busy host give any number.
+const hopeless = 10
+
 // percent prints a ratio without an interval: 0.372 is "37 %", 0.037 is "3.7 %".
 func percent(ratio float64) string {
+	if ratio >= hopeless {
+		return "over 1000" + thin + "%"
+	}
 	d := 0
 	if ratio != 0 && math.Abs(ratio) < 0.0995 {
 		d = 1
@@ -68,6 +74,9 @@ func deserved(e stat.Estimate) int {
 
 // change prints a ratio as a difference: 1.38 is "+38 %", 0.966 is "−3.4 %".
 func change(ratio float64) string {
+	if ratio-1 >= hopeless {
+		return "over +1000" + thin + "%"
+	}
 	d := 0
 	if math.Abs(ratio-1) < 0.0995 {
 		d = 1

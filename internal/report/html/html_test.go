@@ -139,7 +139,13 @@ func TestCeilingStandsApart(t *testing.T) {
 }
 
 func TestNothingIsLoadedOrRun(t *testing.T) {
-	page := parse(t, render(t, sample()))
+	for name, result := range pages {
+		t.Run(name, func(t *testing.T) { loadsNothing(t, parse(t, render(t, result()))) })
+	}
+}
+
+func loadsNothing(t *testing.T, page *node) {
+	t.Helper()
 	var policy string
 	for _, n := range page.all("") {
 		if slices.Contains([]string{"script", "link", "iframe", "img", "object", "embed", "base", "form", "image", "use"}, n.name) {
@@ -165,7 +171,13 @@ func TestNothingIsLoadedOrRun(t *testing.T) {
 }
 
 func TestAccessible(t *testing.T) {
-	page := parse(t, render(t, sample()))
+	for name, result := range pages {
+		t.Run(name, func(t *testing.T) { accessible(t, parse(t, render(t, result()))) })
+	}
+}
+
+func accessible(t *testing.T, page *node) {
+	t.Helper()
 	ids := map[string]bool{}
 	for _, n := range page.all("") {
 		if id := n.attr["id"]; id != "" {

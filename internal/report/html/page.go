@@ -19,6 +19,8 @@ type page struct {
 	Answer   answer
 	Banners  []banner
 	Tiles    []tile
+	Verdicts verdicts
+	Drawn    drawn
 	Heat     heat
 	Gains    []gainView
 	Sure     sure
@@ -56,6 +58,8 @@ func build(r analyse.Result) page {
 		Answer:   answerOf(x),
 		Banners:  bannersOf(x),
 		Tiles:    tilesOf(x),
+		Verdicts: verdictsOf(x),
+		Drawn:    drawnOf(x),
 		Heat:     heatOf(x, notes),
 		Gains:    gainsOf(x),
 		Sure:     sureOf(x),

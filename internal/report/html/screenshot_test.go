@@ -7,13 +7,17 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/iotax/iotax/internal/analyse"
+	"github.com/iotax/iotax/internal/report/text/reporttest"
 )
 
 // TestScreenshot draws docs/report.png anew with chromium, which must be installed:
 //
 //	IOTAX_SCREENSHOT=../../../docs/report.png go test ./internal/report/html -run TestScreenshot
 //
-// IOTAX_SCREENSHOT_OF names the report of a real run; without it the sample is drawn. IOTAX_SCREENSHOT_SIZE
+// IOTAX_SCREENSHOT_OF names the report of a real run; without it the sample is drawn, or the one of reporttest that
+// IOTAX_SCREENSHOT_SAMPLE names: local-disks or published. IOTAX_SCREENSHOT_SIZE
 // is the window, such as 390,1800; IOTAX_SCREENSHOT_ARGS one more argument for chromium, such as
 // --blink-settings=preferredColorScheme=0 for the dark page. The font is Inter where it is installed
 // (Debian: fonts-inter).
@@ -25,7 +29,7 @@ func TestScreenshot(t *testing.T) {
 	page := os.Getenv("IOTAX_SCREENSHOT_OF")
 	if page == "" {
 		page = filepath.Join(t.TempDir(), "report.html")
-		if err := os.WriteFile(page, render(t, sample()), 0o600); err != nil {
+		if err := os.WriteFile(page, render(t, screenshotSample()), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -64,4 +68,14 @@ func TestScreenshot(t *testing.T) {
 	if len(data) > 300_000 {
 		t.Errorf("%s has %d bytes, want at most 300,000", out, len(data))
 	}
+}
+
+func screenshotSample() analyse.Result {
+	switch os.Getenv("IOTAX_SCREENSHOT_SAMPLE") {
+	case "local-disks":
+		return reporttest.LocalDisks(1, 2, 4, 8, 16, 32, 64, 128, 256)
+	case "published":
+		return reporttest.Published()
+	}
+	return sample()
 }

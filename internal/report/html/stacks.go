@@ -23,7 +23,9 @@ type stackView struct {
 	Mend          string
 	Mismatch      []string
 	Effective     []fact
+	Volume        []fact
 	Args          string
+	Config        string // of a guest that QEMU's arguments did not make
 }
 
 // fact is a line of a description list.
@@ -48,7 +50,7 @@ func stacksOf(x index) []stackView {
 		}
 		v := stackView{
 			Name: s.Name, Title: x.title(s.Name), Durability: durabilityOf(s.Durability), DurabilityWhy: s.DurabilityWhy,
-			Unavailable: s.Unavailable, Mend: s.Mend, Mismatch: s.Mismatch, Args: argv(s.QEMUArgs),
+			Unavailable: s.Unavailable, Mend: s.Mend, Mismatch: s.Mismatch, Args: argv(s.QEMUArgs), Volume: volumeOf(s.Volume), Config: s.Config,
 			Best: x.Best != nil && x.Best.Stack == s.Name,
 		}
 		for _, k := range slices.Sorted(maps.Keys(s.Effective)) {
@@ -57,6 +59,24 @@ func stacksOf(x index) []stackView {
 		out = append(out, v)
 	}
 	return out
+}
+
+// volumeOf is what the storage told of a volume.
+func volumeOf(v *record.Volume) []fact {
+	if v == nil {
+		return nil
+	}
+	all := []fact{{"Volume", v.Path}, {"On", strings.Join(v.Devices, ", ")}}
+	if v.RealSize > 0 {
+		all = append(all, fact{"Takes", unit.Bytes(v.RealSize)})
+	}
+	if v.CompressRatio != nil {
+		all = append(all, fact{"Compression", fixed(*v.CompressRatio, 2)})
+	}
+	for _, k := range slices.Sorted(maps.Keys(v.Properties)) {
+		all = append(all, fact{k, v.Properties[k]})
+	}
+	return slices.DeleteFunc(all, func(f fact) bool { return f.Value == "" })
 }
 
 func bootsOf(h record.Host) []bootView {

@@ -65,3 +65,21 @@ func TestContrast(t *testing.T) {
 		}
 	}
 }
+
+// TestLinesAreSeen: what is drawn stands out from every ground that it is drawn on (WCAG 1.4.11: 3 to 1).
+func TestLinesAreSeen(t *testing.T) {
+	for scheme, p := range palettes(t) {
+		for i := range colours {
+			name := colourClass(i)
+			for _, ground := range []string{"card", "bg"} {
+				if p[name] == "" {
+					t.Fatalf("%s: no colour %q", scheme, name)
+				}
+				a, b := luminance(p[name]), luminance(p[ground])
+				if ratio := (max(a, b) + .05) / (min(a, b) + .05); ratio < 3 {
+					t.Errorf("%s: %s on %s has a contrast of %.2f, want at least 3", scheme, name, ground, ratio)
+				}
+			}
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package jsonout
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/iotax/iotax/internal/analyse"
 	"github.com/iotax/iotax/internal/record"
+	"github.com/iotax/iotax/internal/report/metrics"
 	"github.com/iotax/iotax/internal/spec"
 )
 
@@ -30,15 +32,18 @@ func Build(r analyse.Result) Document {
 		Run:        run(r.Run),
 		Host:       host(r.Run.Host),
 		Noise:      noise(r.Noise),
-		Metrics:    metrics(),
+		Metrics:    units(),
 		Workloads:  list(r.Experiment.Workloads, workload),
 		Stacks:     stacks(r),
 		Cells:      list(r.Cells, cell),
 		Efficiency: number(r.Efficiency),
 		TimedShare: number(r.TimedShare),
 		Gains:      list(r.Gains, gain),
+		Verdicts:   list(r.Verdicts, verdict),
+		Figures:    list(r.Figures, figure),
 		Warnings:   merge(r.Run.Warnings, r.Warnings),
 	}
+	d.Run.Scale, d.Run.Note = r.Experiment.Scale, r.Experiment.Note
 	if b := r.Best; b != nil {
 		d.Best = &Best{Stack: b.Stack, Ratio: estimate(&b.Ratio), Workloads: all(b.Workloads), Tied: all(b.Tied)}
 	}
@@ -94,18 +99,10 @@ func band(b analyse.Band) Band {
 	return out
 }
 
-func metrics() map[string]Metric {
-	units := map[string]string{record.IOPS: "1/s", record.Bandwidth: "bytes/s"}
+func units() map[string]Metric {
 	out := map[string]Metric{}
-	for _, name := range slices.Concat(record.MetricNames, record.SyncNames) {
-		m := Metric{Unit: "ns", Better: "lower"}
-		if unit, ok := units[name]; ok {
-			m.Unit = unit
-		}
-		if record.HigherIsBetter(name) {
-			m.Better = "higher"
-		}
-		out[name] = m
+	for _, name := range slices.Concat(record.MetricNames, record.SyncNames, record.DerivedNames) {
+		out[name] = Metric{Unit: metrics.Unit(name), Better: metrics.Better(name)}
 	}
 	return out
 }
@@ -114,5 +111,8 @@ func workload(w spec.Workload) Workload {
 	return Workload{
 		Name: w.Name, Title: w.Title, RW: w.RW, BS: w.BS, IODepth: w.IODepth,
 		FDataSync: w.FDataSync, RWMixRead: w.RWMixRead, Headline: analyse.Headline(w),
+		Generator: cmp.Or(w.Generator, "fio"), NumJobs: w.Jobs(), BSSplit: w.BSSplit, BSIsSeqRand: w.BSIsSeqRand,
+		PercentageRandom: w.PercentageRandom, BlockAlign: w.BlockAlign, ThinkTime: int64(w.ThinkTime), ThinkTimeBlocks: w.ThinkTimeBlocks,
+		Requests: w.Requests, Interval: int64(w.Interval), Warm: w.Warm,
 	}
 }

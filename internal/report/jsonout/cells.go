@@ -18,10 +18,14 @@ func cell(c analyse.Cell) Cell {
 	if c.RAMShare != nil {
 		out.RAMShare = number(*c.RAMShare)
 	}
+	out.Derived = estimates(c.Derived)
 	if c.Status != record.OK {
 		return out
 	}
 	out.Metrics, out.Ratio, out.Differs = estimates(c.Metrics), estimates(c.Ratio), c.Differs
+	if b := c.BestOfN; b != nil {
+		out.BestOfN = bestOfN(b)
+	}
 	for _, p := range c.Points {
 		if v := number(p.Value); v != nil {
 			out.Points = append(out.Points, Point{Round: p.Round, Value: *v, Ratio: number(p.Ratio)})
@@ -55,4 +59,13 @@ func estimate(e *stat.Estimate) *Estimate {
 		return &Estimate{Value: e.Value}
 	}
 	return &Estimate{Value: e.Value, Low: number(e.Low), High: number(e.High)}
+}
+
+// bestOfN has no latency where none is known.
+func bestOfN(b *analyse.BestOfN) *BestOfN {
+	out := &BestOfN{N: b.N, Headline: number(b.Headline)}
+	if b.ClatMean > 0 {
+		out.ClatMean = number(b.ClatMean)
+	}
+	return out
 }

@@ -21,6 +21,8 @@ type Document struct {
 	TimedShare *float64          `json:"timed_share"`
 	Best       *Best             `json:"best"`
 	Gains      []Gain            `json:"gains"`
+	Verdicts   []Verdict         `json:"verdicts"`
+	Figures    []Figure          `json:"figures"`
 	Warnings   []string          `json:"warnings"`
 }
 
@@ -33,6 +35,8 @@ type Run struct {
 	Reason  string     `json:"reason"`
 	Seed    uint64     `json:"seed"`
 	Preset  string     `json:"preset"`
+	Scale   string     `json:"scale"`
+	Note    string     `json:"note"`
 	Version string     `json:"version"`
 }
 
@@ -107,6 +111,18 @@ type Workload struct {
 	FDataSync int    `json:"fdatasync"`
 	RWMixRead int    `json:"rwmixread"`
 	Headline  string `json:"headline"`
+
+	Generator        string `json:"generator"`
+	NumJobs          int    `json:"numjobs"`
+	BSSplit          string `json:"bssplit"`
+	BSIsSeqRand      bool   `json:"bs_is_seq_rand"`
+	PercentageRandom string `json:"percentage_random"`
+	BlockAlign       int64  `json:"blockalign_bytes"`
+	ThinkTime        int64  `json:"thinktime_ns"`
+	ThinkTimeBlocks  int    `json:"thinktime_blocks"`
+	Requests         int    `json:"requests"`
+	Interval         int64  `json:"interval_ns"`
+	Warm             bool   `json:"warm"`
 }
 
 // Stack is one way of giving a guest a disk: as asked, and as found.
@@ -123,22 +139,17 @@ type Stack struct {
 	Effective     map[string]string `json:"effective"`
 	Mismatch      []string          `json:"mismatch"`
 	QEMUArgs      []string          `json:"qemu_args"`
+	GuestConfig   string            `json:"guest_config"`
+	Volume        *Volume           `json:"volume"`
 }
 
-// Config is a guest stack as it was asked for.
-type Config struct {
-	Format        string `json:"format"`
-	Preallocation string `json:"preallocation"`
-	ClusterSize   int64  `json:"cluster_size_bytes"`
-	Bus           string `json:"bus"`
-	Cache         string `json:"cache"`
-	AIO           string `json:"aio"`
-	IOThread      bool   `json:"iothread"`
-	Queues        int    `json:"queues"`
-	QueueSize     int    `json:"queue_size"`
-	Discard       string `json:"discard"`
-	DetectZeroes  string `json:"detect_zeroes"`
-	Machine       string `json:"machine"`
+// Volume is what its storage told of a stack's volume.
+type Volume struct {
+	Path          string            `json:"path"`
+	Devices       []string          `json:"devices"`
+	RealSize      int64             `json:"real_bytes"`
+	CompressRatio *float64          `json:"compress_ratio"`
+	Properties    map[string]string `json:"properties"`
 }
 
 // Cell is one stack under one workload.
@@ -153,9 +164,18 @@ type Cell struct {
 	Ratio      map[string]Estimate `json:"ratio"`
 	Differs    bool                `json:"differs"`
 	RAMShare   *float64            `json:"ram_share"`
+	Derived    map[string]Estimate `json:"derived"`
+	BestOfN    *BestOfN            `json:"best_of_n"`
 	Durability string              `json:"durability"`
 	Warnings   []string            `json:"warnings"`
 	Points     []Point             `json:"points"`
+}
+
+// BestOfN is what a program that reports the best of its rounds would have said.
+type BestOfN struct {
+	N        int      `json:"n"`
+	Headline *float64 `json:"headline"`
+	ClatMean *float64 `json:"clat_mean_ns"`
 }
 
 // Estimate is a value with its 95 % interval.

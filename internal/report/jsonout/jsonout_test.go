@@ -20,7 +20,7 @@ import (
 var few = []string{"randread-4k-q1", "read-256k"}
 
 func TestGolden(t *testing.T) {
-	for name, r := range map[string]analyse.Result{"default": reporttest.Only(reporttest.Default(), few...), "none": {}, "partial": reporttest.Only(reporttest.Partial(), few...)} {
+	for name, r := range map[string]analyse.Result{"default": reporttest.Only(reporttest.Default(), few...), "none": {}, "partial": reporttest.Only(reporttest.Partial(), few...), "published": reporttest.Published()} {
 		t.Run(name, func(t *testing.T) {
 			path := "testdata/" + name + ".json"
 			got := write(t, r)
@@ -40,13 +40,20 @@ func TestNoNumberBeyondJSON(t *testing.T) {
 				Low: bad, High: bad, Detectable: bad,
 				ByWorkload: map[string]analyse.Band{"w": {Low: 0.9, High: 1.1, Detectable: bad}, "v": {Low: 0.9, High: bad}},
 			},
-			Best:  &analyse.Best{Stack: "s", Ratio: e},
+			Best:     &analyse.Best{Stack: "s", Ratio: e},
+			Verdicts: []analyse.Verdict{{Effect: &e, Above: bad}, {Effect: &half}},
+			Figures: []analyse.Figure{
+				{Panels: []analyse.Panel{{Rows: []analyse.PanelRow{{Values: []analyse.PanelValue{{Estimate: &e, BestOfN: &analyse.BestOfN{Headline: bad, ClatMean: bad}}}}}}}},
+				{Ladder: &analyse.LadderBill{Total: &e, Interaction: &half, Steps: []analyse.LadderStep{{Share: &bad, Alone: analyse.Worth{Factor: &e}}}}},
+			},
+			Run: record.Run{Stacks: []record.Stack{{Name: "s", Volume: &record.Volume{CompressRatio: &bad}}}}, StackOrder: []string{"s"},
 			Gains: []analyse.Gain{{Overall: &e, Workloads: []analyse.GainCell{{Ratio: &e}, {Ratio: &half}}}},
 			Cells: []analyse.Cell{{
 				Status: record.OK, RAMShare: &bad,
 				Metrics: map[string]stat.Estimate{record.IOPS: e, record.ClatP99: half},
 				Ratio:   map[string]stat.Estimate{record.IOPS: e, record.ClatP99: half},
 				Points:  []analyse.Point{{Value: bad, Ratio: 1}, {Value: 1, Ratio: bad}},
+				Derived: map[string]stat.Estimate{record.HostCPU: e}, BestOfN: &analyse.BestOfN{N: 3, Headline: bad, ClatMean: bad},
 			}},
 		}
 		d := decode(t, write(t, r))
@@ -56,6 +63,12 @@ func TestNoNumberBeyondJSON(t *testing.T) {
 		}
 		if d.Efficiency != nil || d.TimedShare != nil || d.Noise.Low != nil || d.Best.Ratio != nil || d.Gains[0].Overall != nil {
 			t.Errorf("with %v the document is %+v", bad, d)
+		}
+		if v := d.Verdicts; v[0].Effect != nil || v[0].Above != nil || v[1].Effect.High != nil || len(c.Derived) != 0 || c.BestOfN.Headline != nil {
+			t.Errorf("with %v the verdicts are %+v and the cell %+v", bad, v, c)
+		}
+		if l := d.Figures[1].Ladder; l.Total != nil || l.Steps[0].Share != nil || d.Figures[0].Panels[0].Rows[0].Values[0].Estimate != nil || d.Stacks[0].Volume.CompressRatio != nil {
+			t.Errorf("with %v the figures are %+v", bad, d.Figures)
 		}
 		if g := d.Gains[0].Workloads; g[0].Ratio != nil || g[1].Ratio == nil || g[1].Ratio.High != nil {
 			t.Errorf("with %v the gains are %+v", bad, g)
@@ -99,10 +112,15 @@ func TestStatusOfRun(t *testing.T) {
 
 // TestNeverNullWhereAListIsPromised looks at the emptiest of results.
 func TestNeverNullWhereAListIsPromised(t *testing.T) {
-	d := string(write(t, analyse.Result{Cells: []analyse.Cell{{}}, StackOrder: []string{"s"}, Gains: []analyse.Gain{{}}, Best: &analyse.Best{}}))
+	d := string(write(t, analyse.Result{
+		Cells: []analyse.Cell{{}}, StackOrder: []string{"s"}, Gains: []analyse.Gain{{}}, Best: &analyse.Best{},
+		Run:      record.Run{Stacks: []record.Stack{{Name: "s", Volume: &record.Volume{}}}},
+		Verdicts: []analyse.Verdict{{}}, Figures: []analyse.Figure{{Panels: []analyse.Panel{{Rows: []analyse.PanelRow{{}}}}, Ladder: &analyse.LadderBill{Steps: []analyse.LadderStep{{}}}}},
+	}))
 	for _, name := range []string{
 		"warnings", "cells", "stacks", "workloads", "gains", "neighbours", "boots", "metrics", "ratio",
-		"by_workload", "effective", "mismatch", "qemu_args", "points", "tied",
+		"by_workload", "effective", "mismatch", "qemu_args", "points", "tied", "devices", "properties", "derived",
+		"verdicts", "figures", "panels", "columns", "rows", "values", "left_out", "steps", "across",
 	} {
 		if !strings.Contains(d, `"`+name+`":`) || (name != "ratio" && strings.Contains(d, `"`+name+`": null`)) {
 			t.Errorf("%s is missing or null in\n%s", name, d)

@@ -20,10 +20,13 @@ func stacks(r analyse.Result) []Stack {
 		out := Stack{
 			Name: name, Title: f.Title, Role: f.Role, Durability: f.Durability, DurabilityWhy: f.DurabilityWhy,
 			Unavailable: f.Unavailable, Mend: f.Mend, Effective: map[string]string{},
-			Mismatch: all(f.Mismatch), QEMUArgs: all(f.QEMUArgs),
+			Mismatch: all(f.Mismatch), QEMUArgs: all(f.QEMUArgs), GuestConfig: f.Config,
 		}
 		for k, v := range f.Effective {
 			out.Effective[k] = v
+		}
+		if f.Volume != nil {
+			out.Volume = volume(*f.Volume)
 		}
 		if out.Durability == "" {
 			out.Durability = record.Unknown
@@ -35,10 +38,13 @@ func stacks(r analyse.Result) []Stack {
 	})
 }
 
-func config(s spec.Stack) *Config {
-	return &Config{
-		Format: s.Format, Preallocation: s.Preallocation, ClusterSize: s.ClusterSize, Bus: s.Bus, Cache: s.Cache,
-		AIO: s.AIO, IOThread: s.IOThread, Queues: s.Queues, QueueSize: s.QueueSize, Discard: s.Discard,
-		DetectZeroes: s.DetectZeroes, Machine: s.Machine,
+func volume(v record.Volume) *Volume {
+	out := &Volume{Path: v.Path, Devices: all(v.Devices), RealSize: v.RealSize, Properties: map[string]string{}}
+	if v.CompressRatio != nil {
+		out.CompressRatio = number(*v.CompressRatio)
 	}
+	for k, p := range v.Properties {
+		out.Properties[k] = p
+	}
+	return out
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/iotax/iotax/internal/analyse"
 	"github.com/iotax/iotax/internal/record"
+	"github.com/iotax/iotax/internal/spec"
 	"github.com/iotax/iotax/internal/unit"
 )
 
@@ -30,6 +31,7 @@ func (p *printer) alarms(r analyse.Result) {
 // facts say what was measured on.
 func (p *printer) facts(r analyse.Result) {
 	p.hang("", identity(r), plain)
+	p.scale(r.Experiment)
 	h := r.Run.Host
 	p.hang("host   ", hostFacts(h), plain)
 	p.hang("guest  ", guestFacts(h), plain)
@@ -47,6 +49,15 @@ func (p *printer) facts(r analyse.Result) {
 	if h.Polite != "" {
 		p.hang("polite ", h.Polite, plain)
 	}
+}
+
+// scale says at once that figures are not those of the published experiment's terms.
+func (p *printer) scale(e spec.Experiment) {
+	words := strings.TrimSuffix(strings.ToUpper(e.Scale)+": "+e.Note, ": ")
+	if e.Scale == "" && e.Note == "" {
+		return
+	}
+	p.hang("scale  ", strings.TrimPrefix(words, ": "), loud)
 }
 
 func identity(r analyse.Result) string {
@@ -101,12 +112,13 @@ func device(d record.Device) string {
 
 func guestFacts(h record.Host) string {
 	f := facts{}
-	f.add(h.QEMU != "", "QEMU %s", h.QEMU)
+	f.add(h.QEMU != "" && h.Accelerator != "xen", "QEMU %s", h.QEMU)
 	f.add(h.GuestKernel != "", "Linux %s", h.GuestKernel)
 	f.add(h.GuestCPUs > 0, "%d vCPUs", h.GuestCPUs)
 	f.add(h.GuestMemory > 0, "%s", unit.Bytes(h.GuestMemory))
 	f.add(h.Fio != "", "fio %s", strings.TrimPrefix(h.Fio, "fio-"))
 	f.add(h.Accelerator == "kvm", "KVM")
+	f.add(h.Accelerator == "xen", "Xen")
 	return f.String()
 }
 

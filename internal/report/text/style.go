@@ -91,3 +91,6 @@ func Fill(text string, limit int) []string {
 // left and right pad s to n columns.
 func left(s string, n int) string  { return s + strings.Repeat(" ", max(0, n-width(s))) }
 func right(s string, n int) string { return strings.Repeat(" ", max(0, n-width(s))) + s }
+
+// clip cuts s to n columns.
+func clip(s string, n int) string { return ansi.Truncate(s, n, "…") }

@@ -28,12 +28,15 @@ type cell struct {
 }
 
 // tableRows makes the rows: the head, the host with absolute figures, the stacks as shares of it, the control,
-// then the ceilings. There are none without workloads.
-func tableRows(r analyse.Result, names labels, notes *notes) []row {
+// then the ceilings. There are none without workloads. A short table has no shares, where figures tell them.
+func tableRows(r analyse.Result, names labels, notes *notes, short bool) []row {
 	if len(r.Experiment.Workloads) == 0 || len(r.Cells) == 0 {
 		return nil
 	}
 	t := tableOf(r, names, notes)
+	if t.short = short; short {
+		t.shown = nil
+	}
 	rows := []row{t.head()}
 	for _, ceiling := range []bool{false, true} {
 		for _, name := range displayOrder(r.StackOrder) {
@@ -61,12 +64,20 @@ type table struct {
 	cells    map[[2]string]analyse.Cell
 	found    map[string]record.Stack
 	ceilings map[string]bool
+
+	workloads map[string]spec.Workload
+	shown     []spec.Workload // that have a column in the table of shares
+	short     bool            // none has
 }
 
 func tableOf(r analyse.Result, names labels, notes *notes) *table {
 	t := &table{
 		r: r, names: names, notes: notes, cells: map[[2]string]analyse.Cell{},
 		found: map[string]record.Stack{}, ceilings: map[string]bool{},
+		workloads: map[string]spec.Workload{}, shown: r.Experiment.Workloads,
+	}
+	for _, w := range r.Experiment.Workloads {
+		t.workloads[w.Name] = w
 	}
 	for _, c := range r.Cells {
 		t.cells[[2]string{c.Stack, c.Workload}] = c
@@ -82,7 +93,10 @@ func tableOf(r analyse.Result, names labels, notes *notes) *table {
 
 func (t *table) head() row {
 	out := row{label: "share of the host", kind: head}
-	for _, w := range t.r.Experiment.Workloads {
+	if t.short {
+		out.label = "stack"
+	}
+	for _, w := range t.shown {
 		out.cells = append(out.cells, cell{text: t.names.workload(w.Name), kind: head})
 	}
 	out.cells = append(out.cells, cell{text: "durability", words: true, kind: head}, cell{words: true})
@@ -92,7 +106,7 @@ func (t *table) head() row {
 func (t *table) row(stack string) row {
 	out := row{label: t.names.stack(stack), ceiling: t.ceilings[stack]}
 	durability := t.found[stack].Durability
-	for _, w := range t.r.Experiment.Workloads {
+	for _, w := range t.shown {
 		c, ok := t.cells[[2]string{stack, w.Name}]
 		if !ok {
 			out.cells = append(out.cells, cell{text: "not run", kind: faint})
@@ -100,6 +114,9 @@ func (t *table) row(stack string) row {
 		}
 		durability = c.Durability
 		out.cells = append(out.cells, t.cell(c, w))
+	}
+	if all := t.r.Experiment.Workloads; t.short && len(all) > 0 {
+		durability = t.cells[[2]string{stack, all[0].Name}].Durability
 	}
 	remark := t.remark(stack)
 	if out.kind = remark.kind; out.kind == faint {
@@ -129,7 +146,7 @@ func (t *table) cell(c analyse.Cell, w spec.Workload) cell {
 func (t *table) noNumber(c analyse.Cell) cell {
 	reason := c.Reason
 	if mend := t.found[c.Stack].Mend; c.Status == record.Unavailable && mend != "" {
-		reason += "; to have it: `" + mend + "`"
+		reason += "; to have it: " + mend
 	}
 	out := cell{text: c.Status, notes: t.notes.mark(append([]string{reason}, c.Warnings...)...), kind: loud}
 	switch c.Status {
@@ -171,8 +188,14 @@ func floor(n analyse.Noise) string {
 	return fmt.Sprintf("± %s", percent(max(n.High-1, 1-n.Low)))
 }
 
+// hopeless is a ratio beyond which more digits tell nothing more: a few rounds on a busy host give any number.
+const hopeless = 10
+
 // percent prints a small ratio with one digit below 10 %, and never less than it is.
 func percent(ratio float64) string {
+	if ratio >= hopeless {
+		return "more than 1000 %"
+	}
 	if p := 100 * ratio; p < 9.95 {
 		return fmt.Sprintf("%.1f %%", math.Ceil(10*p-1e-6)/10)
 	}

@@ -1,5 +1,5 @@
-// Package text renders a result for a terminal: what was measured on, the table of shares, the doubts, and
-// which safe stack loses least. It computes nothing.
+// Package text renders a result for a terminal: what was measured on, the table of shares, the experiment's own figures,
+// the doubts, the verdicts on what was published, and which safe stack loses least. It computes nothing.
 package text
 
 import (
@@ -20,12 +20,15 @@ func Write(w io.Writer, r analyse.Result, o Options) error {
 	p := newPrinter(o)
 	names := newLabels(r)
 	notes := &notes{}
-	rows := tableRows(r, names, notes)
+	short := covered(r)
+	rows := tableRows(r, names, notes, short)
 
 	p.alarms(r)
 	p.facts(r)
 	p.table(rows)
-	p.noise(r.Noise, len(rows) > 0)
+	p.figures(tableOf(r, names, notes))
+	p.blank()
+	p.noise(r.Noise, len(rows) > 0, short)
 	for _, warning := range merge(r.Run.Warnings, r.Warnings) {
 		p.hang("warning: ", warning, plain)
 	}
@@ -34,6 +37,7 @@ func Write(w io.Writer, r analyse.Result, o Options) error {
 	for i, note := range notes.texts {
 		p.hang(mark(i+1)+" ", note, plain)
 	}
+	p.statements(r.Verdicts)
 	p.blank()
 	p.verdict(verdict)
 	_, err := io.WriteString(w, p.out.String())

@@ -17,6 +17,7 @@ import (
 	"github.com/iotax/iotax/internal/record"
 	"github.com/iotax/iotax/internal/report/text/reporttest"
 	"github.com/iotax/iotax/internal/spec"
+	"github.com/iotax/iotax/internal/unit"
 )
 
 var results = map[string]func() analyse.Result{
@@ -24,6 +25,9 @@ var results = map[string]func() analyse.Result{
 	"partial": reporttest.Partial,
 	"alarm":   reporttest.Alarm,
 	"none":    func() analyse.Result { return analyse.Result{} },
+
+	"published":   reporttest.Published,
+	"local-disks": func() analyse.Result { return reporttest.LocalDisks(1, 2, 4, 8, 16, 32, 64, 128, 256) },
 }
 
 func TestGolden(t *testing.T) {
@@ -33,13 +37,14 @@ func TestGolden(t *testing.T) {
 		}
 	}
 	checkGolden(t, "default-color.txt", reporttest.Default(), Options{Width: 120, Color: true})
+	checkGolden(t, "published-color.txt", reporttest.Published(), Options{Width: 120, Color: true})
 }
 
 // TestNoStrayGoldenFile: a file that no case reads would rot.
 func TestNoStrayGoldenFile(t *testing.T) {
 	files, err := filepath.Glob("testdata/*")
-	if err != nil || len(files) != 3*len(results)+1 {
-		t.Errorf("%d golden files, want %d: %v, %v", len(files), 3*len(results)+1, files, err)
+	if err != nil || len(files) != 3*len(results)+2 {
+		t.Errorf("%d golden files, want %d: %v, %v", len(files), 3*len(results)+2, files, err)
 	}
 }
 
@@ -106,6 +111,8 @@ func TestColorAddsNothingElse(t *testing.T) {
 func TestNothingIsPassedOver(t *testing.T) {
 	for name, result := range results {
 		r := result()
+		r.Verdicts = nil // these repeat the reasons of cells
+		r.Figures = slices.DeleteFunc(r.Figures, func(f analyse.Figure) bool { return f.Ladder != nil })
 		got := strings.Join(strings.Fields(write(t, r, Options{Width: 2000})), " ")
 		texts := slices.Clone(r.Warnings)
 		for _, c := range r.Cells {
@@ -120,13 +127,101 @@ func TestNothingIsPassedOver(t *testing.T) {
 	}
 }
 
+// TestEveryStatementIsAnswered: each has its verdict, and what is said beside it.
+func TestEveryStatementIsAnswered(t *testing.T) {
+	r := reporttest.Published()
+	got := strings.Join(strings.Fields(write(t, r, Options{Width: 2000})), " ")
+	for _, v := range r.Verdicts {
+		for _, text := range []string{v.Verdict + " " + v.Statement, v.Reason, v.Answer} {
+			if !strings.Contains(got, text) {
+				t.Errorf("%q is missing", text)
+			}
+		}
+	}
+	for _, f := range r.Figures {
+		texts := []string{f.Title}
+		if f.Ladder != nil {
+			texts = append(texts, f.Ladder.LeftOut...)
+			for _, s := range f.Ladder.Steps {
+				texts = append(texts, s.Title, s.Together.Reason, s.Together.Mend)
+			}
+		}
+		for _, text := range texts {
+			if !strings.Contains(got, text) {
+				t.Errorf("%q is missing", text)
+			}
+		}
+	}
+	if note := r.Experiment.Note; !strings.Contains(got, "SMALL: "+note) {
+		t.Errorf("%q is missing", note)
+	}
+}
+
+// TestSharesAreToldOnce: the table of shares is there unless figures show every cell.
+func TestSharesAreToldOnce(t *testing.T) {
+	r := reporttest.Published()
+	if got := write(t, r, Options{}); strings.Contains(got, "share of the host") || !strings.Contains(got, "noise floor ±") {
+		t.Error("figures show every cell, and the table tells it again")
+	}
+	r.Figures = r.Figures[:1]
+	if got := write(t, r, Options{}); !strings.Contains(got, "share of the host") {
+		t.Error("figures show some cells, and there is no table")
+	}
+}
+
+func TestWords(t *testing.T) {
+	for _, tc := range []struct{ got, want string }{
+		{amount("", est(1.584, 1.46, 1.712)), "1.58 times (1.46 to 1.71)"},
+		{amount("", est(0.0123, 0.01, 0.02)), "0.012 times (0.010 to 0.020)"},
+		{amount("", est(123.4, 99.4, 140)), "123 times (99.4 to 140)"},
+		{amount("", est(1.5, 0, inf)), "1.50 times"},
+		{amount(record.RAMShare, est(0.97, 0.96, 0.98)), "97 % (96 to 98)"},
+		{amount(record.CompressRatio, est(1.94, 1.94, 1.94)), "1.94"},
+		{bounds(analyse.Verdict{Above: 1.2}), "above 1.2"},
+		{bounds(analyse.Verdict{Below: 1e7, Metric: record.SyncP99}), "below 10.0 ms"},
+		{bounds(analyse.Verdict{Above: 0.5, Below: 2}), "between 0.5 and 2"},
+		{plusMinus(est(5, 4.8, 5.3), unit.Scale{Div: 1}, " ± "), "5.0 ± 0.3"},
+		{plusMinus(est(5, 0.1, 300), unit.Scale{Div: 1}, "±"), "~5.00"},
+		{plusMinus(est(0.004, 0, 0.01), unit.Scale{Div: 0.01}, "±"), "0.4±0.6"},
+		{plusMinus(est(123.4, 0, inf), unit.Scale{Div: 1}, "±"), "123"},
+		{changed(est(1.25, 1.2, 1.3)), "+25 % ± 5"},
+		{changed(est(0.99, 0.95, 1.03)), "~ -1 % ± 4"},
+		{changed(est(1.5, 0, inf)), "+50 %"},
+		{spark([]analyse.PanelValue{{Estimate: new(est(1, 1, 1))}, {}, {Estimate: new(est(100, 1, 1))}}, 1, 100), "▁·█"},
+		{spark([]analyse.PanelValue{{}, {}}, 1, 100), ""},
+		{drawBar(est(50, 40, 60), 100, 10), "████░░"},
+		{drawBar(est(50, 0, inf), 100, 10), "█████"},
+		{drawBar(est(0, 0, 0), 0, 10), ""},
+		{drawBar(est(50, 1, 900), 100, 10), "▒▒▒▒▒"},
+	} {
+		if tc.got != tc.want {
+			t.Errorf("%q, want %q", tc.got, tc.want)
+		}
+	}
+}
+
 // TestHostileText: what a guest or a device calls itself cannot take hold of the terminal.
 func TestHostileText(t *testing.T) {
-	r := reporttest.Default()
+	r := reporttest.Published()
 	hostile := "\x1b]0;title\x07\x1b[2Jbad\r\n\tdisk\u009b31m"
 	r.Run.Host.Device.Model, r.Run.Reason, r.Warnings = hostile, hostile, []string{hostile}
 	r.Cells[3].Status, r.Cells[3].Reason = record.Failed, hostile
 	r.Experiment.Title, r.Experiment.Workloads[0].Title, r.Experiment.Stacks[0].Title = hostile, hostile, hostile
+	r.Experiment.Scale, r.Experiment.Note = hostile, hostile
+	r.Verdicts[0].Statement, r.Verdicts[0].Verdict, r.Verdicts[1].Reason, r.Verdicts[2].Answer, r.Verdicts[3].Metric = hostile, hostile, hostile, hostile, hostile
+	for i := range r.Figures {
+		f := &r.Figures[i]
+		f.Title = hostile
+		for j := range f.Panels {
+			p := &f.Panels[j]
+			p.Title, p.Columns[0].Name, p.Columns[0].Workload, p.Columns[0].Metric, p.Rows[0].Stack = hostile, hostile, hostile, hostile, hostile
+			p.Rows[0].Values[0] = analyse.PanelValue{Status: hostile, Reason: hostile, Text: hostile}
+		}
+		if b := f.Ladder; b != nil {
+			b.Base, b.Top, b.Metric, b.LeftOut, b.Reason = hostile, hostile, hostile, []string{hostile}, hostile
+			b.Steps[0] = analyse.LadderStep{Title: hostile, Alone: analyse.Worth{Stack: hostile, Reason: hostile, Mend: hostile}, Together: analyse.Worth{Across: []string{hostile}}}
+		}
+	}
 	for _, c := range write(t, r, Options{Width: 120}) {
 		if c < ' ' && c != '\n' || c >= 0x7f && c < 0xa0 {
 			t.Fatalf("the report holds %U", c)

@@ -12,17 +12,25 @@ import (
 )
 
 // noise tells how to read the table, and what it cannot see.
-func (p *printer) noise(n analyse.Noise, table bool) {
+func (p *printer) noise(n analyse.Noise, table, short bool) {
 	if !table {
 		return
 	}
-	p.hang("", "Shares are of IOPS, of bandwidth for sequential loads: more is better. ± is the 95 % interval; ~ cannot be told from the host.", faint)
+	if short {
+		p.hang("", "± is the 95 % interval; ~ before a figure: the interval is wider than the figure itself.", faint)
+	} else {
+		p.shares()
+	}
 	if !n.Known() {
 		p.hang("", "Noise floor: not known; the host's control has too few rounds.", loud)
 		return
 	}
 	p.hang("", fmt.Sprintf("Noise floor: the host differs from itself by %s; a difference of %s would be found.",
 		floor(n), percent(n.Detectable)), plain)
+}
+
+func (p *printer) shares() {
+	p.hang("", "Shares are of IOPS, of bandwidth for sequential loads: more is better. ± is the 95 % interval; ~ cannot be told from the host.", faint)
 }
 
 // verdictLine is one paragraph, filled beside its prefix.
