@@ -83,7 +83,7 @@ func filledFile(b *testing.B, path string) string {
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		b.Fatal(err)
 	}
-	if err := provision.Write(b.Context(), path, []provision.Extent{{At: 0, Length: volumeSize}}, 1, nil); err != nil {
+	if err := provision.Write(b.Context(), path, []provision.Extent{{At: 0, Length: volumeSize}}, provision.Content{Seed: 1}, nil); err != nil {
 		b.Fatal(err)
 	}
 	return path

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/iotax/iotax/internal/errkind"
+	"github.com/iotax/iotax/internal/record"
 	"github.com/iotax/iotax/internal/revert"
 )
 
@@ -137,5 +138,21 @@ func TestManPage(t *testing.T) {
 func TestRoff(t *testing.T) {
 	if diff := cmp.Diff("\\&.x\\-y\n\\&'z \\e", roff(".x-y\n'z \\")); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// The command that is offered after an interruption measures where the run began.
+func TestGoOn(t *testing.T) {
+	for want, o := range map[string]runOptions{
+		"iotax run --resume 7k2f":                                   {},
+		"iotax run --resume 7k2f --scratch /mnt/fast":               {Scratch: "/mnt/fast"},
+		"iotax run --resume 7k2f --device /dev/sdb --spdk /run/rpc": {Device: "/dev/sdb", Erase: true, SPDK: "/run/rpc"},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		err := o.ended(record.Run{ID: "7k2f", Status: record.Partial}, context.Canceled, ctx)
+		if errkind.CodeOf(err) != errkind.Interrupted || err.Error() != "interrupted; go on with: "+want {
+			t.Errorf("%v (exit code %d), want %q", err, errkind.CodeOf(err), want)
+		}
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/iotax/iotax/internal/experiment"
 	"github.com/iotax/iotax/internal/live"
 	"github.com/iotax/iotax/internal/record"
-	"github.com/iotax/iotax/internal/spec"
 	"github.com/iotax/iotax/internal/store"
 )
 
@@ -66,7 +65,7 @@ func (a *app) runMeasure(ctx context.Context, o runOptions) error {
 // request puts together where things are.
 func (a *app) request(o runOptions) (q experiment.Options, err error) {
 	q = experiment.Options{
-		Scratch: o.Scratch, Device: o.Device, Erase: o.Erase, Polite: o.Polite,
+		Scratch: o.Scratch, Device: o.Device, Erase: o.Erase, Polite: o.Polite, SPDK: o.SPDK,
 		Accel: o.Accel, QEMU: o.QEMU, Fio: o.Fio, Kernel: o.Kernel, Modules: o.Modules, Version: Version(),
 	}
 	if q.StateDir, err = a.StateDir(); err != nil {
@@ -83,29 +82,6 @@ func (a *app) seed(o runOptions) uint64 {
 		return *o.Seed
 	}
 	return a.Seed() >> 11 // every JSON reader holds 53 bits exactly
-}
-
-// experiment reads what to measure, with the flags that change it.
-func (a *app) experiment(o runOptions) (e spec.Experiment, err error) {
-	if o.File == "" {
-		e, err = spec.Preset(o.Preset)
-	} else {
-		var text []byte
-		if text, err = os.ReadFile(o.File); err != nil {
-			return e, errkind.Userf("%w", err)
-		}
-		e, err = spec.Parse(filepath.Base(o.File), text)
-	}
-	if err != nil {
-		return e, err
-	}
-	if o.Size > 0 {
-		e.Size = o.Size
-	}
-	if o.Budget > 0 {
-		e.Budget = o.Budget
-	}
-	return e, spec.Validate(e)
 }
 
 // resumed finds the run to go on with; without a name, the newest that ended early.
@@ -170,21 +146,32 @@ func (a *app) carryOut(ctx context.Context, o runOptions, ready *experiment.Read
 	if run.ID == "" {
 		return runErr
 	}
-	return ended(run, errors.Join(runErr, a.reports(o, s, run)), ctx)
+	return o.ended(run, errors.Join(runErr, a.reports(o, s, run)), ctx)
 }
 
 // ended turns the end of a run into an exit code: one that ended early is not a success, whatever it measured.
-func ended(run record.Run, err error, ctx context.Context) error {
+func (o runOptions) ended(run record.Run, err error, ctx context.Context) error {
 	interrupted := ctx.Err() != nil && run.Status == record.Partial
 	switch {
 	case interrupted && onlyCancelled(err):
-		return &errkind.Error{Code: errkind.Interrupted, Err: errors.New("interrupted"), Hint: "go on with: iotax run --resume " + run.ID}
+		return &errkind.Error{Code: errkind.Interrupted, Err: errors.New("interrupted"), Hint: "go on with: " + o.goOn(run.ID)}
 	case interrupted: // and something went wrong on the way out, which must be seen
 		return &errkind.Error{Code: errkind.Partial, Err: fmt.Errorf("run %s was interrupted: %w", run.ID, err)}
 	case err != nil && run.Status == record.Partial:
 		return &errkind.Error{Code: errkind.Partial, Err: fmt.Errorf("run %s ended early: %w", run.ID, err)}
 	}
 	return err
+}
+
+// goOn is the command that resumes a run in the place where it began.
+func (o runOptions) goOn(id string) string {
+	command := "iotax run --resume " + id
+	for _, f := range []struct{ flag, value string }{{"scratch", o.Scratch}, {"device", o.Device}, {"spdk", o.SPDK}} {
+		if f.value != "" {
+			command += " --" + f.flag + " " + f.value
+		}
+	}
+	return command
 }
 
 // onlyCancelled reports whether an error says nothing but that the run was interrupted.

@@ -3,11 +3,13 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/iotax/iotax/internal/experiment"
 	"github.com/iotax/iotax/internal/plan"
 	"github.com/iotax/iotax/internal/report/text"
+	"github.com/iotax/iotax/internal/spec"
 	"github.com/iotax/iotax/internal/unit"
 )
 
@@ -50,9 +52,10 @@ func writePlan(out io.Writer, d plan.Description, seeded bool, width int) error 
 	if err != nil {
 		return err
 	}
-	b.WriteString("\nGUEST  MACHINE  STACKS\n")
+	b.WriteString("\nGUEST  MACHINE  CPUS  MEMORY   STACKS\n")
 	for i, g := range d.Groups {
-		columns(&b, []string{fmt.Sprintf("%-5d", i+1), fmt.Sprintf("%-7s", g.Machine)}, strings.Join(g.Stacks, ", "), width)
+		cells := []string{fmt.Sprintf("%-5d", i+1), fmt.Sprintf("%-7s", g.Machine), fmt.Sprintf("%-4d", g.Guest.CPUs), fmt.Sprintf("%-7s", unit.Bytes(g.Guest.Memory))}
+		columns(&b, cells, strings.Join(g.Stacks, ", ")+guestSettings(g.Guest), width)
 	}
 	b.WriteByte('\n')
 	err = table(&b, func(w io.Writer) { planBoots(w, d) })
@@ -73,9 +76,31 @@ func planFigures(w io.Writer, d plan.Description) {
 	fmt.Fprintf(w, "rounds\t%.1f\tcounted, expected; a round visits every cell once\n", d.Rounds)
 	fmt.Fprintf(w, "windows\t%d\tthe short first round of each boot included\n", d.Windows)
 	fmt.Fprintf(w, "space\t%s\t%s of %s\n", unit.Bytes(d.Disk), count(d.Volumes, "volume"), unit.Bytes(d.VolumeSize))
-	fmt.Fprintf(w, "memory\t%s\tof the guest, which has %d CPUs\n", unit.Bytes(d.GuestMemory), d.GuestCPUs)
+	whose := "of the guest, which"
+	if slices.ContainsFunc(d.Groups, func(g plan.GroupDescription) bool { return g.Guest != d.Groups[0].Guest }) {
+		whose = "of the largest guest; the one with the most"
+	}
+	fmt.Fprintf(w, "memory\t%s\t%s has %s\n", unit.Bytes(d.GuestMemory), whose, count(d.GuestCPUs, "CPU"))
 	fmt.Fprintf(w, "time\t%s\tfilling %s, measuring %s\n", unit.Duration(d.Total), unit.Duration(d.FillTime), unit.Duration(d.Measure))
 	fmt.Fprintf(w, "budget\t%s\tfor measuring\n", unit.Duration(d.Budget))
+}
+
+// guestSettings names what of a guest is not as usual: " (2 MiB pages, memfd, not pinned)".
+func guestSettings(g spec.Guest) string {
+	var words []string
+	if g.Hugepages != 0 {
+		words = append(words, unit.ExactBytes(g.Hugepages)+" pages")
+	}
+	if g.MemoryBackend != "" && g.MemoryBackend != "ram" {
+		words = append(words, "memory in a "+g.MemoryBackend)
+	}
+	if g.Pinning == "off" {
+		words = append(words, "not pinned")
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(words, ", ") + ")"
 }
 
 func planBoots(w io.Writer, d plan.Description) {

@@ -23,6 +23,8 @@ type runOptions struct {
 	Preset string // a preset's name, "" when File or Resume says what to measure
 	File   string
 	Plan   bool
+	Scale  string // of the experiment, "" for the one that it has
+	ICF    string // Iometer file whose access specifications are the workloads
 	Resume string // a run's id or its first letters, lastPartial for the newest that ended early
 
 	JSON, HTML string // where to write reports besides; "-" is standard output
@@ -30,11 +32,16 @@ type runOptions struct {
 	Budget     time.Duration
 	Size       int64 // bytes of every scratch volume
 
-	Scratch string // folder
-	Device  string // block device
-	Erase   bool   // Device may be erased even when it carries data
-	Polite  bool
-	Wait    bool
+	Scratch  string // folder
+	Device   string // block device
+	VG       string // volume group for volumes of LVM
+	ThinPool string // "group/pool" for thin ones
+	ZPool    string // pool or dataset for files and volumes of ZFS
+	SPDK     string // socket of a running spdk_tgt
+
+	Erase  bool // Device may be erased even when it carries data
+	Polite bool
+	Wait   bool
 
 	Accel                      string // auto, kvm or tcg
 	QEMU, Fio, Kernel, Modules string // paths
@@ -56,6 +63,8 @@ func (f *runFlags) register(cmd *cobra.Command, presets func() []string) {
 	s.BoolVar(&f.quick, "quick", false, "fewer stacks and workloads, about four minutes; short for --preset quick")
 	s.StringVar(&f.Preset, "preset", "", "measure the preset `NAME` (default \"default\"; see iotax presets)")
 	s.StringVarP(&f.File, "file", "f", "", "measure the experiment in `FILE` (YAML)")
+	s.StringVar(&f.Scale, "scale", "", "size and times of a preset: tiny (for trials), small or article, as far as it has them")
+	s.StringVar(&f.ICF, "icf", "", "take the workloads from the access specifications of Iometer's `FILE`")
 	s.BoolVar(&f.Plan, "plan", false, "print boots, rounds, cells, space and time, and do nothing")
 	s.StringVar(&f.Resume, "resume", "", "go on with `RUN`, or with the newest run that ended early")
 	s.Lookup("resume").NoOptDefVal = lastPartial
@@ -69,6 +78,10 @@ func (f *runFlags) register(cmd *cobra.Command, presets func() []string) {
 	s.StringVar(&f.Scratch, "scratch", "", "put scratch volumes into the folder `DIR`")
 	s.StringVar(&f.Device, "device", "", "measure on the block device `DEV`; refused when it carries data")
 	s.StringVar(&f.erase, "erase", "", "yes, erase what `DEV` carries; must name the device of --device")
+	s.StringVar(&f.VG, "vg", "", "make volumes of LVM in the volume group `VG` instead of one for the run")
+	s.StringVar(&f.ThinPool, "thin-pool", "", "make thin volumes in `VG/POOL` instead of pools for the run")
+	s.StringVar(&f.ZPool, "zpool", "", "make files and volumes of ZFS below the `POOL` or dataset instead of a pool for the run")
+	s.StringVar(&f.SPDK, "spdk", "", "the `SOCKET` of a running spdk_tgt instead of one for the run")
 	s.BoolVar(&f.Polite, "polite", false, "lower the priority of CPU and I/O for the sake of other machines")
 	s.BoolVar(&f.Wait, "wait", false, "wait for another iotax to end instead of refusing")
 
@@ -83,6 +96,7 @@ func (f *runFlags) register(cmd *cobra.Command, presets func() []string) {
 
 	complete(cmd, "preset", presets)
 	cobra.CheckErr(cmd.MarkFlagFilename("file", "yaml", "yml"))
+	cobra.CheckErr(cmd.MarkFlagFilename("icf", "icf"))
 	cobra.CheckErr(cmd.MarkFlagDirname("scratch"))
 	cobra.CheckErr(cmd.MarkFlagDirname("modules"))
 }
@@ -99,7 +113,7 @@ func (f *runFlags) options(a *app, cmd *cobra.Command, args []string) (runOption
 	}
 	what := givenOf(given, "quick", "preset", "file", "resume")
 	fault(len(what) > 1, "%s exclude each other: each says what to measure", what)
-	for _, name := range []string{"seed", "size"} {
+	for _, name := range []string{"seed", "size", "scale", "icf", "vg", "thin-pool", "zpool"} {
 		fault(given("resume") && given(name), "--%s cannot go with --resume: a resumed run keeps its own", name)
 	}
 	if len(args) == 1 {
@@ -114,7 +128,7 @@ func (f *runFlags) options(a *app, cmd *cobra.Command, args []string) (runOption
 	fault(given("erase") && given("device") && filepath.Clean(a.Abs(f.erase)) != filepath.Clean(a.Abs(o.Device)),
 		"--erase %s does not name the device of --device %s", f.erase, o.Device)
 	fault(given("modules") && !given("kernel"), "--modules needs the --kernel that they belong to")
-	for _, name := range []string{"preset", "file", "json", "html", "scratch", "device", "erase", "qemu", "fio", "kernel", "modules"} {
+	for _, name := range []string{"preset", "file", "scale", "icf", "json", "html", "scratch", "device", "vg", "thin-pool", "zpool", "spdk", "erase", "qemu", "fio", "kernel", "modules"} {
 		fault(given(name) && cmd.Flag(name).Value.String() == "", "--%s is empty", name)
 	}
 	fault(o.JSON == "-" && o.HTML == "-", "--json and --html cannot both go to standard output")
@@ -139,7 +153,7 @@ func (f *runFlags) imply(a *app, given func(string) bool, o *runOptions) {
 	}
 	o.Erase = given("erase")
 	o.JSON, o.HTML = a.file(o.JSON), a.file(o.HTML)
-	for _, path := range []*string{&o.File, &o.Scratch, &o.Device, &o.Kernel, &o.Modules} {
+	for _, path := range []*string{&o.File, &o.ICF, &o.Scratch, &o.Device, &o.SPDK, &o.Kernel, &o.Modules} {
 		*path = a.Abs(*path)
 	}
 	for _, program := range []*string{&o.QEMU, &o.Fio} {

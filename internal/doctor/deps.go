@@ -25,6 +25,7 @@ type Deps struct {
 	Hopeless func(c caps.Caps) string // why KVM cannot work, without a trial; "" when only that can tell
 	Boot     func(ctx context.Context, t Programs) (accel.Choice, error)
 	IOURing  func() error
+	Lacks    []experiment.Lack // what stacks may miss beside QEMU
 
 	Place func() (experiment.Place, error)
 	Free  func(dir string) (int64, error)

@@ -59,7 +59,7 @@ func Examine(ctx context.Context, d Deps) []Finding {
 	x.tools(ctx)
 	x.guest(ctx)
 	x.accelerator(ctx)
-	x.stacks()
+	x.stacks(ctx)
 	x.scratch()
 	x.state()
 	x.host()

@@ -17,7 +17,7 @@ func (r *Ready) Announce() []string {
 		place = r.Device
 	}
 	lines := []string{fmt.Sprintf("%s: %d stacks x %d workloads, about %s; %s of scratch in %s, %s of guest memory, %d CPUs",
-		r.Experiment.Name, d.Stacks, d.Workloads, unit.Duration(d.Total), unit.Bytes(d.Disk), place, unit.Bytes(d.GuestMemory), d.GuestCPUs)}
+		r.Experiment.Name, d.Stacks, d.Workloads, unit.Duration(d.Total), unit.Bytes(r.space(d.Disk)), place, unit.Bytes(d.GuestMemory), d.GuestCPUs)}
 	lines = append(lines, fmt.Sprintf("the disk will be written to: %s to fill the volumes, and what it takes in %s of write loads",
 		unit.Bytes(d.Fill), unit.Duration(r.writing(d.Windows))))
 	if r.Resume != nil {
@@ -38,6 +38,25 @@ func (r *Ready) Announce() []string {
 		lines = append(lines, "another virtual machine is running: "+n.String())
 	}
 	return append(lines, d.Warnings...)
+}
+
+// space is what the volumes take: of the folder's file system, or of the device. estimate is the plan's, which does not know what
+// pools and file systems take for themselves.
+func (r *Ready) space(estimate int64) int64 {
+	var total int64
+	if r.Device == "" {
+		if need, err := r.need(); err == nil {
+			total = need
+		}
+	} else {
+		s := r.storages("")
+		if sizes, err := s.parts(r.jobs(s, "", serialOf)); err == nil {
+			for _, size := range sizes {
+				total += size
+			}
+		}
+	}
+	return max(total, estimate)
 }
 
 // disk names the disk under the device, so that a person sees whether it is the one that was meant.

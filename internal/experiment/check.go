@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/iotax/iotax/internal/errkind"
@@ -13,8 +14,12 @@ import (
 	"github.com/iotax/iotax/internal/hostenv"
 	"github.com/iotax/iotax/internal/plan"
 	"github.com/iotax/iotax/internal/provision"
+	"github.com/iotax/iotax/internal/provision/ground"
+	"github.com/iotax/iotax/internal/provision/lvm"
 	"github.com/iotax/iotax/internal/provision/slice"
+	"github.com/iotax/iotax/internal/provision/zfs"
 	"github.com/iotax/iotax/internal/qemu/caps"
+	"github.com/iotax/iotax/internal/spdk"
 	"github.com/iotax/iotax/internal/spec"
 	"github.com/iotax/iotax/internal/sys"
 )
@@ -46,11 +51,13 @@ func Check(ctx context.Context, w sys.World, o Options) (*Ready, error) {
 	}
 	collect(CheckMemory(r.Facts.Memory, r.Experiment.Guest))
 	if stored == nil {
+		collect(r.checkPools(ctx))
 		collect(r.checkSpace())
 	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
+	collect(r.nothingToCompare())
 	if err := faults.Err(); err != nil {
 		return nil, err
 	}
@@ -93,8 +100,16 @@ func (r *Ready) findTools() error {
 	find(r.QEMU, "qemu-system-x86_64", &r.qemu)
 	find(r.Fio, "fio", &r.fio)
 	find("", "qemu-img", &r.qemuImg)
+	if r.SPDK != "" {
+		if _, err := spdk.Find(r.SPDK); err != nil {
+			faults = append(faults, errkind.Userf("--spdk: %w", err))
+		}
+	}
 	if path, err := r.world.Runner.LookPath("ioping"); err == nil {
 		r.ioping = path
+	} else if slices.ContainsFunc(r.Experiment.Workloads, spec.Workload.Ioping) {
+		missing = append(missing, "ioping")
+		faults = append(faults, errkind.Userf("ioping is missing, which makes the loads of this experiment"))
 	}
 	if len(missing) > 0 {
 		hint := hostenv.InstallCommand(r.world.Runner.LookPath, missing...)
@@ -186,9 +201,31 @@ func (r *Ready) judgeStacks(ctx context.Context) error {
 		line, _, _ := strings.Cut(err.Error(), "\n")
 		return errkind.Userf("%s does not answer as QEMU does: %s", r.qemu, line)
 	}
-	platform := Platform{Caps: r.caps, IOURing: r.host.IOURing(), BareDevice: r.Device != ""}
-	r.Stacks = platform.Judge(r.Experiment.Stacks)
+	platform := Platform{
+		Caps: r.caps, IOURing: r.host.IOURing(), BareDevice: r.Device != "" && !layered(r.Experiment),
+		Others: Lacks(r.world.Runner, r.Device, r.SPDK),
+	}
+	r.Stacks = platform.Judge(ctx, r.Experiment)
 	return nil
+}
+
+// checkPools refuses what is wrong with the pools that the stacks name: one that is not there, a name that is taken.
+func (r *Ready) checkPools(ctx context.Context) error {
+	s := r.storages("")
+	var requests []provision.Request
+	jobs := r.jobs(s, "", serialOf)
+	for _, j := range jobs {
+		if st := j.Request.Stack.Storage; st == "lvm" || st == "lvm-thin" {
+			requests = append(requests, j.Request)
+		}
+	}
+	var faults errkind.List
+	for _, err := range []error{(&lvm.Driver{Run: r.world.Runner, Ground: s.ground}).Check(ctx, requests), zfs.Check(ctx, jobs)} {
+		if err != nil {
+			faults = append(faults, err)
+		}
+	}
+	return faults.Err()
 }
 
 // available is the experiment without the stacks that this host cannot offer: whole where there is no QEMU to ask.
@@ -199,14 +236,55 @@ func (r *Ready) available() spec.Experiment {
 	return Available(r.Experiment, r.Stacks)
 }
 
+// nothingToCompare refuses an experiment of whose disks this host can offer none: null-co alone answers none of its questions.
+func (r *Ready) nothingToCompare() error {
+	isDisk := func(s spec.Stack) bool { return !s.Ceiling() }
+	if len(r.Stacks) == 0 || !slices.ContainsFunc(r.Experiment.Stacks, isDisk) || slices.ContainsFunc(r.available().Stacks, isDisk) {
+		return nil
+	}
+	var reasons, mends []string
+	for i, s := range r.Stacks {
+		if !isDisk(r.Experiment.Stacks[i]) || slices.Contains(reasons, s.Unavailable) {
+			continue
+		}
+		reasons = append(reasons, s.Unavailable)
+		if s.Mend != "" && !slices.Contains(mends, s.Mend) {
+			mends = append(mends, s.Mend)
+		}
+	}
+	return errkind.WithHint(errkind.Userf("no disk of %s can be offered here: %s", r.Experiment.Name, strings.Join(reasons, "; ")),
+		"%s", strings.Join(mends, "; "))
+}
+
 // checkSpace refuses before anything is written when the volumes would not fit.
 func (r *Ready) checkSpace() error {
 	if r.Device != "" {
-		return slice.CheckSize(r.Device, len(r.jobs("", serialOf)), r.Experiment.Size)
+		return r.checkDevice()
 	}
 	need, err := r.need()
 	if err != nil {
 		return err
 	}
 	return provision.CheckSpace(existingParent(r.Scratch), need)
+}
+
+// checkDevice refuses a device that is too small for the volumes, or that cannot be divided where it has to be.
+func (r *Ready) checkDevice() error {
+	s := r.storages("")
+	jobs := r.jobs(s, "", serialOf)
+	sizes, err := s.parts(jobs)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(jobs, func(j provision.Job) bool { return j.Driver != provision.Driver(s.slices) }) {
+		if err := ground.CheckDevice(r.Device); err != nil {
+			return err
+		}
+	}
+	if files, err := s.files(jobs); err == nil && files > 0 {
+		if err := filesystemLacks(r.world.Runner); err != nil {
+			return err
+		}
+	}
+	return slice.CheckSizes(r.Device, sizes)
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -165,9 +166,17 @@ func full() caps.Caps {
 }
 
 func TestJudge(t *testing.T) {
-	stacks := small().Stacks
+	e := small()
+	stacks := slices.Clone(e.Stacks)
 	for i := range stacks {
 		stacks[i].AIO = "io_uring"
+	}
+	e.Stacks = stacks
+	onlyRaw := func(_ context.Context, s spec.Stack, _ spec.Guest) (reason, mend string) {
+		if s.Format == "qcow2" {
+			return "no images here", "use raw"
+		}
+		return "", ""
 	}
 	for name, tt := range map[string]struct {
 		platform Platform
@@ -176,9 +185,10 @@ func TestJudge(t *testing.T) {
 		"all of them":    {Platform{Caps: full()}, []string{"", "", ""}},
 		"no io_uring":    {Platform{Caps: full(), IOURing: errors.New("forbidden")}, []string{"io_uring cannot be used here: forbidden", "io_uring cannot be used here: forbidden", ""}},
 		"a bare device":  {Platform{Caps: full(), BareDevice: true}, []string{"", "an image needs a file system, and --device is a bare device", ""}},
+		"something else": {Platform{Caps: full(), Others: []Lack{onlyRaw}}, []string{"", "no images here", ""}},
 		"QEMU of little": {Platform{Caps: caps.Caps{Drivers: []string{"null-co"}, Devices: full().Devices, Properties: full().Properties}}, []string{"-", "-", ""}},
 	} {
-		judged := tt.platform.Judge(stacks)
+		judged := tt.platform.Judge(t.Context(), e)
 		for i, got := range judged {
 			if want := tt.want[i]; got.Unavailable != want && (want != "-" || got.Unavailable == "") {
 				t.Errorf("%s: %s is unavailable: %q, want %q", name, got.Name, got.Unavailable, want)
@@ -198,10 +208,35 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// null-co alone answers no question of an experiment that has disks; one that has none besides is what was asked for.
+func TestNothingToCompare(t *testing.T) {
+	e := small()
+	for name, tt := range map[string]struct {
+		stacks      []spec.Stack
+		unavailable []record.Stack
+		want        string
+	}{
+		"all there":         {e.Stacks, make([]record.Stack, 3), ""},
+		"one there":         {e.Stacks, []record.Stack{{Unavailable: "no QEMU of that kind"}, {}, {}}, ""},
+		"only the ceiling":  {e.Stacks, []record.Stack{{Unavailable: "no ZFS", Mend: "install it"}, {Unavailable: "no ZFS", Mend: "install it"}, {}}, "no disk of small can be offered here: no ZFS; install it"},
+		"two reasons":       {e.Stacks, []record.Stack{{Unavailable: "no ZFS"}, {Unavailable: "no LVM", Mend: "install it"}, {Unavailable: "no null-co"}}, "no disk of small can be offered here: no ZFS; no LVM; install it"},
+		"no mend":           {e.Stacks[:1], []record.Stack{{Unavailable: "no ZFS"}}, "no disk of small can be offered here: no ZFS"},
+		"a ceiling's alone": {e.Stacks[2:], make([]record.Stack, 1), ""},
+		"no QEMU to ask":    {e.Stacks, nil, ""},
+	} {
+		r := &Ready{Options: Options{Experiment: e}, Stacks: tt.unavailable}
+		r.Experiment.Stacks = tt.stacks
+		err := r.nothingToCompare()
+		if got := errkind.CodeOf(err); (err == nil) != (tt.want == "") || err != nil && (err.Error() != tt.want || got != errkind.Usage) {
+			t.Errorf("%s: %v (exit code %d), want %q", name, err, got, tt.want)
+		}
+	}
+}
+
 func TestJobs(t *testing.T) {
 	r := &Ready{Options: Options{Experiment: small()}, Stacks: make([]record.Stack, 3)}
 	var got []string
-	for _, job := range r.jobs("/scratch", serialOf) {
+	for _, job := range r.jobs(r.storages("/scratch"), "/scratch", serialOf) {
 		got = append(got, job.Request.Stack.Name+" "+job.Request.Serial+" "+job.Request.Stack.Format)
 	}
 	want := []string{"host iotax-0 raw", "raw iotax-1 raw", "image iotax-2 qcow2"} // a disk of zero latency has no volume
@@ -215,7 +250,7 @@ func TestAnnounce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &Ready{Options: Options{Experiment: small(), Scratch: "/scratch"}, Plan: p, Stacks: []record.Stack{{Title: "raw"}}}
+	r := &Ready{Options: Options{Experiment: small(), Scratch: "/scratch"}, Plan: p, Stacks: []record.Stack{{Title: "raw"}, {Title: "an image"}, {Title: "null"}}}
 	r.Storage.Devices = []string{"sda"}
 	said := strings.Join(r.Announce(), "\n")
 	for _, want := range []string{"small: 3 stacks x 1 workloads", "/scratch", "256 MiB of guest memory, 2 CPUs"} {
@@ -225,7 +260,7 @@ func TestAnnounce(t *testing.T) {
 	}
 	r.Device, r.Storage.Devices, r.Storage.Reason = "/dev/sdb", nil, "it is in the network"
 	r.Resume, r.Done = &record.Run{ID: "7k2f"}, make([]record.Window, 3)
-	r.Stacks = append(r.Stacks, record.Stack{Title: "an image", Unavailable: "no qcow2", Mend: "install it"})
+	r.Stacks[1].Unavailable, r.Stacks[1].Mend = "no qcow2", "install it"
 	said = strings.Join(r.Announce(), "\n")
 	for _, want := range []string{
 		"resuming run 7k2f with 3 windows stored; ", "the disk under /dev/sdb cannot be told (it is in the network)",

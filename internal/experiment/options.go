@@ -6,7 +6,6 @@ import (
 	"github.com/iotax/iotax/internal/hostenv"
 	"github.com/iotax/iotax/internal/measure"
 	"github.com/iotax/iotax/internal/plan"
-	"github.com/iotax/iotax/internal/provision/slice"
 	"github.com/iotax/iotax/internal/qemu/caps"
 	"github.com/iotax/iotax/internal/record"
 	"github.com/iotax/iotax/internal/spec"
@@ -25,6 +24,7 @@ type Options struct {
 	Device  string // block device to measure on instead
 	Erase   bool   // the user said that Device may be erased
 	Polite  bool
+	SPDK    string // socket of a running target, or its program; "" for the one on PATH
 
 	Accel                      string // "auto", "kvm" or "tcg"
 	QEMU, Fio, Kernel, Modules string
@@ -56,7 +56,10 @@ type Ready struct {
 	qemuImg     string
 	fio, ioping string
 	caps        caps.Caps
-	slices      *slice.Driver // the one maker of volumes on Device; nil before it was needed
+	storage     *storages // makers of volumes; nil before they were needed
+	daemons     *daemons  // that serve disks in QEMU's place
+	placed      []placed  // volumes that were made
+	warnings    []string  // about them
 }
 
 // sink is a run in its store, as measure needs it. It counts what its windows made the disk write.

@@ -9,7 +9,8 @@ import (
 )
 
 // asBefore holds a resumed run to the stacks that it was begun with: the plan, and with it the order of every round,
-// follows from them. A stack that could not be offered then stays out; one that cannot be offered any more is a fault.
+// follows from them. A stack that could not be offered then stays out, unless that was found out by a boot: the plan has it.
+// One that cannot be offered any more is a fault.
 func (r *Ready) asBefore() error {
 	if r.Resume == nil {
 		return nil
@@ -19,10 +20,10 @@ func (r *Ready) asBefore() error {
 		for _, was := range r.Resume.Stacks {
 			switch now := &r.Stacks[i]; {
 			case was.Name != now.Name:
-			case was.Unavailable != "":
+			case was.Unavailable != "" && !was.AtBoot:
 				now.Unavailable, now.Mend = was.Unavailable, was.Mend
 			case now.Unavailable != "":
-				faults = append(faults, errkind.WithHint(errkind.Userf("run %s cannot be resumed: %s, which it measured, is unavailable now: %s",
+				faults = append(faults, errkind.WithHint(errkind.Userf("run %s cannot be resumed: %s, which it planned, is unavailable now: %s",
 					r.Resume.ID, now.Name, now.Unavailable), "%s", now.Mend))
 			}
 		}

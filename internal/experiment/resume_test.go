@@ -38,9 +38,13 @@ func TestResumeKeepsTheStacks(t *testing.T) {
 	if err := r.asBefore(); err != nil || r.Stacks[0].Unavailable != "" || r.Stacks[1].Unavailable != "no qcow2" {
 		t.Errorf("%+v, %v", r.Stacks, err)
 	}
+	r.Resume.Stacks[0] = record.Stack{Name: "a", Unavailable: "its daemon did not start", AtBoot: true}
+	if err := r.asBefore(); err != nil || r.Stacks[0].Unavailable != "" {
+		t.Errorf("a stack that one boot could not offer was in the plan, and now it is %+v, %v", r.Stacks[0], err)
+	}
 	r.Stacks[0].Unavailable, r.Stacks[0].Mend = "io_uring is forbidden", "allow it"
 	err := r.asBefore()
-	if errkind.CodeOf(err) != errkind.Usage || !strings.Contains(err.Error(), "a, which it measured, is unavailable now: io_uring is forbidden; allow it") {
+	if errkind.CodeOf(err) != errkind.Usage || !strings.Contains(err.Error(), "a, which it planned, is unavailable now: io_uring is forbidden; allow it") {
 		t.Errorf("got %v", err)
 	}
 	if err := (&Ready{Stacks: []record.Stack{{Name: "a", Unavailable: "x"}}}).asBefore(); err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,13 +15,13 @@ import (
 	"github.com/iotax/iotax/internal/guest/kernel"
 	"github.com/iotax/iotax/internal/measure"
 	"github.com/iotax/iotax/internal/plan"
-	"github.com/iotax/iotax/internal/provision"
 	"github.com/iotax/iotax/internal/record"
 	"github.com/iotax/iotax/internal/revert"
 	"github.com/iotax/iotax/internal/rig"
 	"github.com/iotax/iotax/internal/spec"
 	"github.com/iotax/iotax/internal/store"
 	"github.com/iotax/iotax/internal/unit"
+	"github.com/iotax/iotax/internal/xen"
 )
 
 // JournalFolder is where, inside the state folder, runs write down what has to be undone.
@@ -50,7 +51,7 @@ func (r *Ready) Run(ctx context.Context, s *store.Store, tell Teller) (run recor
 	defer func() {
 		undoing, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoPatience)
 		defer cancel()
-		err = errors.Join(err, r.release(), journal.Undo(undoing), journal.Close())
+		err = errors.Join(err, r.daemons.close(), r.storage.close(), journal.Undo(undoing), journal.Close())
 	}()
 	config, err := r.platform(ctx, id, image, journal, tell)
 	if err != nil {
@@ -61,13 +62,17 @@ func (r *Ready) Run(ctx context.Context, s *store.Store, tell Teller) (run recor
 	}
 	undoPolite := r.polite(&run)
 	defer undoPolite()
-	if config.Volumes, err = r.volumes(ctx, config.Dir, journal, tell); err != nil {
+	if err := r.volumes(ctx, &config, journal, tell); err != nil {
 		return r.abandon(s, run, ctx, err)
 	}
+	run.Warnings = append(run.Warnings, r.warnings...)
 	executor, kept := rig.New(config), &sink{Store: s, id: run.ID}
 	run, err = measure.Run(ctx, measure.Config{
 		Plan: r.Plan, Run: run, Done: r.Done, Executor: executor, Sink: kept, Observe: tell.Progress, Now: r.world.Now,
 	})
+	reporting, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoPatience)
+	defer cancel()
+	err = errors.Join(err, r.report(reporting, config, &run), s.UpdateRun(run))
 	if kept.written > 0 {
 		tell.Note(fmt.Sprintf("the loads made the disk write %s", unit.Bytes(kept.written)))
 	}
@@ -99,7 +104,7 @@ func (r *Ready) judgeDrivers(image *guest.Image, tell Teller) (err error) {
 		r.Stacks[i].Mend = "give a kernel that has it with --kernel and --modules"
 		tell.Note(fmt.Sprintf("%s is unavailable: %s (%s)", s.Title, r.Stacks[i].Unavailable, r.Stacks[i].Mend))
 	}
-	if err := r.asBefore(); err != nil {
+	if err := errors.Join(r.asBefore(), r.nothingToCompare()); err != nil {
 		return err
 	}
 	r.Plan, err = plan.Make(r.available(), r.Seed)
@@ -144,13 +149,14 @@ func (r *Ready) platform(ctx context.Context, id string, image *guest.Image, jou
 	if err != nil {
 		return rig.Config{}, err
 	}
-	choice, err := accel.Choose(ctx, accel.Request{
+	choice, err := r.accelerator(ctx, accel.Request{
 		Want: r.Accel, Binary: r.qemu, Caps: r.caps, Image: image, Dir: dir, Env: env,
 		Cache: filepath.Join(r.CacheDir, "accel.json"), Log: tell.Note,
 	})
 	if err != nil {
 		return rig.Config{}, err
 	}
+	r.daemons = &daemons{journal: journal, env: env, dir: dir, spdk: r.SPDK}
 	fioVersion, err := r.world.Run(ctx, image.Fio, "--version")
 	if err != nil {
 		return rig.Config{}, err
@@ -164,9 +170,30 @@ func (r *Ready) platform(ctx context.Context, id string, image *guest.Image, jou
 		bios = r.caps.Qboot
 	}
 	return rig.Config{
-		Plan: r.Plan, Image: image, Binary: r.qemu, Bios: bios, Accel: choice.Accel,
-		Dir: dir, Env: env, Devices: r.Storage.Devices, WriteCache: r.Facts.Device.WriteCache, Note: tell.Note, Polite: r.Polite,
+		Xen: r.xen(ctx), Runner: r.world.Runner,
+		Plan: r.Plan, Image: image, Ioping: r.ioping, Binary: r.qemu, Bios: bios, Accel: choice.Accel,
+		Dir: dir, Env: env, Journal: journal, Serve: r.daemons.serve, Note: tell.Note, Polite: r.Polite,
 	}, nil
+}
+
+// accelerator finds out what QEMU's guests run on; domains of Xen run on Xen.
+func (r *Ready) accelerator(ctx context.Context, q accel.Request) (accel.Choice, error) {
+	if slices.ContainsFunc(r.Plan.Experiment.Stacks, func(s spec.Stack) bool { return !s.Xen() }) {
+		return accel.Choose(ctx, q)
+	}
+	return accel.Choice{Accel: "xen"}, nil
+}
+
+// xen is the Xen that this host runs under, nil where there is none or no stack asks for one.
+func (r *Ready) xen(ctx context.Context) *xen.Host {
+	if !slices.ContainsFunc(r.Plan.Experiment.Stacks, spec.Stack.Xen) {
+		return nil
+	}
+	h, why, _ := xen.Look(ctx, "/", r.world.Runner)
+	if why != "" {
+		return nil
+	}
+	return &h
 }
 
 // socketParent is the folder for temporary files, or /tmp where a socket's path would be too long in it: 107 bytes are
@@ -177,34 +204,6 @@ func socketParent(temp, id string) string {
 		return "/tmp"
 	}
 	return temp
-}
-
-// volumes makes, fills and verifies the scratch volumes, by the name of their stack.
-func (r *Ready) volumes(ctx context.Context, runtime string, journal *revert.Journal, tell Teller) (map[string]provision.Volume, error) {
-	dir := ""
-	if r.Device == "" {
-		if err := journal.MkdirAll(r.Scratch); err != nil {
-			return nil, err
-		}
-		dir = runtime
-		if real, err := filepath.EvalSymlinks(r.Scratch); err != nil || real != filepath.Dir(runtime) {
-			if dir, err = journal.Scratch(r.Scratch); err != nil {
-				return nil, err
-			}
-		}
-	}
-	jobs := r.jobs(dir, serialOf)
-	name := fmt.Sprintf("filling %d volumes", len(jobs))
-	made, err := provision.Prepare(ctx, journal, dir, jobs, r.Seed, func(done, total int64) { tell.Stage(name, done, total) })
-	if err != nil {
-		return nil, err
-	}
-	byStack := map[string]provision.Volume{}
-	for _, v := range made {
-		byStack[v.Stack] = v
-	}
-	byStack[spec.Control] = byStack[spec.Host]
-	return byStack, nil
 }
 
 // abandon stores why a run ended before its first window.

@@ -11,40 +11,16 @@ import (
 
 	"github.com/iotax/iotax/internal/errkind"
 	"github.com/iotax/iotax/internal/hostenv"
-	"github.com/iotax/iotax/internal/qemu/caps"
 	"github.com/iotax/iotax/internal/record"
 	"github.com/iotax/iotax/internal/spec"
 	"github.com/iotax/iotax/internal/sys"
 )
 
-// Platform is what decides which stacks can be offered.
-type Platform struct {
-	Caps       caps.Caps // of the QEMU that would run
-	IOURing    error     // why the kernel does not let this process use io_uring; nil when it does
-	BareDevice bool      // volumes lie on a block device, without a file system
-}
-
-// Judge says of each stack, in order, whether the platform can offer it: Unavailable and Mend are empty when it can.
-func (p Platform) Judge(stacks []spec.Stack) []record.Stack {
-	var all []record.Stack
-	for _, s := range stacks {
-		known := record.Stack{Name: s.Name, Title: s.Title, Role: s.Role, Durability: record.Unknown}
-		known.Unavailable, known.Mend = p.Caps.Supports(s)
-		if known.Unavailable == "" && s.AIO == "io_uring" && !s.Ceiling() && p.IOURing != nil {
-			known.Unavailable, known.Mend = "io_uring cannot be used here: "+p.IOURing.Error(), "sysctl -w kernel.io_uring_disabled=0, outside of a container that forbids it"
-		}
-		if known.Unavailable == "" && p.BareDevice && s.Format == "qcow2" {
-			known.Unavailable, known.Mend = "an image needs a file system, and --device is a bare device", "give --scratch DIR"
-		}
-		all = append(all, known)
-	}
-	return all
-}
-
-// Available is the experiment without the stacks that were judged to be unavailable.
+// Available is what can be measured of an experiment: without the stacks that were judged to be unavailable, and so without
+// what it says of its results, which may speak of them.
 func Available(e spec.Experiment, judged []record.Stack) spec.Experiment {
 	stacks := e.Stacks
-	e.Stacks = nil
+	e.Stacks, e.Statements, e.Figures = nil, nil, nil
 	for i, s := range stacks {
 		if judged[i].Unavailable == "" {
 			e.Stacks = append(e.Stacks, s)
@@ -114,7 +90,7 @@ func Need(w sys.World, e spec.Experiment) (int64, error) {
 }
 
 func (r *Ready) need() (sum int64, err error) {
-	for _, job := range r.jobs("", func(int) string { return "s" }) {
+	for _, job := range r.jobs(r.storages(""), "", func(int) string { return "s" }) {
 		n, err := job.Driver.Need(job.Request)
 		if err != nil {
 			return 0, fmt.Errorf("volume of %s: %w", job.Request.Stack.Name, err)

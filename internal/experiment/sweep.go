@@ -8,6 +8,7 @@ import (
 	"github.com/iotax/iotax/internal/guest"
 	"github.com/iotax/iotax/internal/guest/kernel"
 	"github.com/iotax/iotax/internal/qemu/caps"
+	"github.com/iotax/iotax/internal/qemu/qsd"
 	"github.com/iotax/iotax/internal/revert"
 )
 
@@ -23,6 +24,7 @@ func Sweep(cacheDir string) (removed []string, err error) {
 		{filepath.Join(cacheDir, "guest"), guest.TempPrefix},
 		{filepath.Join(cacheDir, "caps"), caps.TempPrefix},
 		{os.TempDir(), caps.TempPrefix},
+		{os.TempDir(), qsd.TempPrefix},
 		{os.TempDir(), TrialPrefix},
 	} {
 		found, fault := revert.Sweep(left.parent, left.prefix)

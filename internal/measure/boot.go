@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/iotax/iotax/internal/plan"
@@ -29,6 +30,9 @@ func (r *runner) boot(ctx context.Context, b plan.Boot, reason string) error {
 	}
 	g := &guestRun{runner: r, boot: b, session: session, end: r.Now().Add(b.Budget - spent)}
 	defer g.close()
+	if len(r.absent) == len(r.Plan.Groups[b.Group].Stacks) {
+		return nil // the host alone is no comparison
+	}
 	if err := g.prime(ctx); err != nil {
 		return err
 	}
@@ -59,6 +63,15 @@ func (r *runner) start(ctx context.Context, b plan.Boot, reason string) (Session
 	run := &r.Config.Run
 	run.Host.BootSeconds = append(run.Host.BootSeconds, boot)
 	run.Stacks = mergeStacks(run.Stacks, stacks)
+	r.absent = map[string]string{}
+	for _, s := range stacks {
+		if s.Unavailable != "" {
+			r.absent[s.Name] = s.Unavailable
+			if slices.ContainsFunc(run.Stacks, func(o record.Stack) bool { return o.Name == s.Name && offered(o) }) {
+				run.Warnings = append(run.Warnings, fmt.Sprintf("%s could not be offered in boot %d: %s", s.Name, b.Index+1, s.Unavailable))
+			}
+		}
+	}
 	if err := r.Sink.UpdateRun(*run); err != nil {
 		session.Close()
 		return nil, err
@@ -66,14 +79,17 @@ func (r *runner) start(ctx context.Context, b plan.Boot, reason string) (Session
 	return session, nil
 }
 
-// mergeStacks replaces what was known of a stack by what its latest boot found.
+// mergeStacks replaces what was known of a stack by what its latest boot found. One that an earlier boot offered, and this
+// one does not, stays as it was: it has numbers.
 func mergeStacks(old, found []record.Stack) []record.Stack {
 	out := append([]record.Stack(nil), old...)
 next:
 	for _, s := range found {
 		for i := range out {
 			if out[i].Name == s.Name {
-				out[i] = s
+				if s.Unavailable == "" || !offered(out[i]) {
+					out[i] = s
+				}
 				continue next
 			}
 		}
@@ -81,6 +97,9 @@ next:
 	}
 	return out
 }
+
+// offered reports whether a boot had the stack and looked at it.
+func offered(s record.Stack) bool { return s.Unavailable == "" && len(s.Effective) > 0 }
 
 // guestRun is the part of a run that happens in one planned boot; its session is replaced when the guest is lost.
 type guestRun struct {
@@ -168,7 +187,7 @@ func (g *guestRun) window(ctx context.Context, w plan.Window, inRound int) error
 				p.Round++
 			}
 		})
-		if why, ok := g.dead[w.Stack]; ok {
+		if why, ok := g.out(w.Stack); ok {
 			return g.keep(record.Window{Status: record.Failed, Reason: why, Started: g.Now().UTC()}, w)
 		}
 		done, err := g.session.Window(ctx, w, g.workloads[w.Workload])
@@ -189,6 +208,15 @@ func (g *guestRun) window(ctx context.Context, w plan.Window, inRound int) error
 			return err
 		}
 	}
+}
+
+// out reports why a stack is not measured: in this boot, or any more.
+func (r *runner) out(stack string) (why string, is bool) {
+	if why, is = r.dead[stack]; is {
+		return why, true
+	}
+	why, is = r.absent[stack]
+	return why, is
 }
 
 // replace starts a new guest in the place of a lost one, and primes it as any other.

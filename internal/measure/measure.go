@@ -94,6 +94,7 @@ type runner struct {
 	windows   []record.Window
 	lost      map[string]int    // guests lost under a stack
 	dead      map[string]string // stacks that are measured no more, with the reason
+	absent    map[string]string // stacks that the boot under way cannot offer, with the reason
 	reboots   int
 	round     int // next round's number
 	at        Progress

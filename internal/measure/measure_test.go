@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/iotax/iotax/internal/plan"
 	"github.com/iotax/iotax/internal/record"
 	"github.com/iotax/iotax/internal/spec"
@@ -26,6 +28,7 @@ type bench struct {
 	fail    func(n int, w plan.Window) error
 	saveErr error
 	speed   map[string]float64
+	absent  map[string]string // stacks that no boot can offer
 }
 
 func newBench(noise float64) *bench {
@@ -78,7 +81,9 @@ func (s *session) Window(ctx context.Context, w plan.Window, _ spec.Workload) (r
 }
 
 func (s *session) Facts() (record.Boot, []record.Stack) {
-	return record.Boot{Index: s.boot.Index}, []record.Stack{{Name: "fast", Durability: record.Durable}, {Name: "slow"}}
+	return record.Boot{Index: s.boot.Index}, []record.Stack{
+		{Name: "fast", Durability: record.Durable, Unavailable: s.absent["fast"]}, {Name: "slow", Unavailable: s.absent["slow"]},
+	}
 }
 
 func (s *session) Close() error { s.open--; return nil }
@@ -119,6 +124,29 @@ func rounds(windows []record.Window, workload string) int {
 		}
 	}
 	return len(seen)
+}
+
+// A stack that a boot cannot offer is not waited for; a boot without any ends at once.
+func TestAbsentStacks(t *testing.T) {
+	b := newBench(0.001)
+	b.absent = map[string]string{"slow": "QEMU refuses it"}
+	run, err := b.run(t, context.Background(), experiment(), nil)
+	if err != nil || run.Status != record.Complete || run.Stacks[1].Unavailable != "QEMU refuses it" {
+		t.Fatalf("%+v %v", run, err)
+	}
+	if n := rounds(b.windows, "a"); n != 5 {
+		t.Errorf("%d rounds, want the minimum of 5", n)
+	}
+	for _, w := range b.windows {
+		if (w.Stack == "slow") != (w.Status == record.Failed) || w.Stack == "slow" && w.Reason != "QEMU refuses it" {
+			t.Fatalf("window %+v", w)
+		}
+	}
+	b = newBench(0.001)
+	b.absent = map[string]string{"slow": "no pages", "fast": "no pages"}
+	if run, err := b.run(t, context.Background(), experiment(), nil); err != nil || run.Status != record.Complete || len(b.windows) > 0 {
+		t.Errorf("%+v, %v: %d windows without a guest", run, err, len(b.windows))
+	}
 }
 
 func TestStopsWhenEverythingIsDecided(t *testing.T) {
@@ -331,5 +359,25 @@ func TestResume(t *testing.T) {
 				t.Errorf("boots: %q", b.boots)
 			}
 		})
+	}
+}
+
+// What the latest boot found of a stack counts, unless it could not offer one that has numbers from a boot before.
+func TestMergeStacks(t *testing.T) {
+	seen := func(name, cache string) record.Stack {
+		return record.Stack{Name: name, Effective: map[string]string{"cache": cache}}
+	}
+	gone := record.Stack{Name: "slow", Unavailable: "no pages", AtBoot: true}
+	for name, tt := range map[string]struct{ old, found, want []record.Stack }{
+		"the first boot":           {[]record.Stack{{Name: "slow"}}, []record.Stack{seen("slow", "none")}, []record.Stack{seen("slow", "none")}},
+		"a later one":              {[]record.Stack{seen("slow", "none")}, []record.Stack{seen("slow", "writeback")}, []record.Stack{seen("slow", "writeback")}},
+		"absent from the start":    {[]record.Stack{{Name: "slow"}}, []record.Stack{gone}, []record.Stack{gone}},
+		"there after all":          {[]record.Stack{gone}, []record.Stack{seen("slow", "none")}, []record.Stack{seen("slow", "none")}},
+		"gone after it was there":  {[]record.Stack{seen("slow", "none")}, []record.Stack{gone}, []record.Stack{seen("slow", "none")}},
+		"of another group's guest": {[]record.Stack{seen("slow", "none")}, []record.Stack{seen("fast", "none")}, []record.Stack{seen("slow", "none"), seen("fast", "none")}},
+	} {
+		if diff := cmp.Diff(tt.want, mergeStacks(tt.old, tt.found)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }

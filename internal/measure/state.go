@@ -24,7 +24,7 @@ func (r *runner) enough(boot plan.Boot, workload string) bool {
 	}
 	whole := 0
 	for _, n := range cells {
-		if n == len(r.Plan.Groups[boot.Group].Stacks)+2 { // the host and its control
+		if n == len(r.Plan.Visits(boot.Group, r.workloads[workload])) {
 			whole++
 		}
 	}
@@ -41,12 +41,8 @@ func (r *runner) decided(boot plan.Boot, workload string) bool {
 	if r.roundsIn(boot.Index, workload) < 2 {
 		return false
 	}
-	stacks := []string{spec.Control}
-	for _, s := range r.Plan.Groups[boot.Group].Stacks {
-		stacks = append(stacks, s.Name)
-	}
-	for _, stack := range stacks {
-		if _, dead := r.dead[stack]; dead {
+	for _, stack := range r.Plan.Visits(boot.Group, r.workloads[workload]) {
+		if _, out := r.out(stack); out || stack == spec.Host {
 			continue
 		}
 		ratios := logRatios(r.values(plan.Key{Stack: stack, Workload: workload}, metric), base)

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/iotax/iotax/internal/spec"
@@ -38,14 +39,15 @@ type Description struct {
 	Measure     time.Duration      `json:"measure_ns"`   // boots included, at most the budget
 	Total       time.Duration      `json:"total_ns"`     // filling and measuring
 	Budget      time.Duration      `json:"budget_ns"`    //
-	GuestMemory int64              `json:"guest_memory"` // bytes
-	GuestCPUs   int                `json:"guest_cpus"`   //
+	GuestMemory int64              `json:"guest_memory"` // bytes, of the largest guest
+	GuestCPUs   int                `json:"guest_cpus"`   // of the largest guest
 	Warnings    []string           `json:"warnings"`     // one line each, for a person
 }
 
 // GroupDescription is one set of stacks that share a guest.
 type GroupDescription struct {
 	Machine string        `json:"machine"`
+	Guest   spec.Guest    `json:"guest"`
 	Stacks  []string      `json:"stacks"`
 	Windows int           `json:"windows"`  // of a round
 	Round   time.Duration `json:"round_ns"` // one counted round
@@ -68,11 +70,16 @@ func (p Plan) Describe() Description {
 	e := p.Experiment
 	d := Description{
 		Preset: e.Name, Title: e.Title, Seed: p.Seed, Stacks: len(e.Stacks), Workloads: len(e.Workloads),
-		Cells: (len(e.Stacks) + 2) * len(e.Workloads), Window: e.Runtime + e.Ramp + Overhead,
-		VolumeSize: e.Size, Budget: e.Budget, GuestMemory: e.Guest.Memory, GuestCPUs: e.Guest.CPUs, Warnings: []string{},
+		Cells: measured(e), Window: window(e, e.Workloads[0], e.Runtime),
+		VolumeSize: e.Size, Budget: e.Budget, Warnings: []string{},
 	}
 	for g := range p.Groups {
 		d.Groups = append(d.Groups, p.describeGroup(g))
+		d.GuestCPUs = max(d.GuestCPUs, p.Groups[g].Guest.CPUs)
+		d.GuestMemory = max(d.GuestMemory, p.Groups[g].Guest.Memory)
+	}
+	if e.Scale != "" {
+		d.Warnings = append(d.Warnings, strings.TrimSuffix("scale "+e.Scale+": "+e.Note, ": "))
 	}
 	p.describeBoots(&d)
 	p.describeDisk(&d)
@@ -88,16 +95,42 @@ func (p Plan) Describe() Description {
 	return d
 }
 
+// measured counts the cells of an experiment: each stack, the host and its control under each workload, without those
+// that a stack skips.
+func measured(e spec.Experiment) int {
+	n := 2 * len(e.Workloads)
+	for _, s := range e.Stacks {
+		for _, w := range e.Workloads {
+			if s.Skips(w) == "" {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 func (p Plan) describeGroup(g int) GroupDescription {
-	d := GroupDescription{Machine: p.Groups[g].Machine, Windows: p.cells(g)}
+	d := GroupDescription{Machine: p.Groups[g].Machine, Guest: p.Groups[g].Guest, Windows: p.cells(g)}
 	for _, s := range p.Groups[g].Stacks {
 		d.Stacks = append(d.Stacks, s.Name)
 	}
 	e := p.Experiment
 	priming := min(e.Runtime, max(minPriming, e.Runtime/primingShare))
-	d.Round = time.Duration(d.Windows) * (e.Runtime + e.Ramp + Overhead)
-	d.Priming = time.Duration(d.Windows) * (priming + e.Ramp + Overhead)
+	for _, w := range e.Workloads {
+		n := time.Duration(len(p.Visits(g, w)))
+		d.Round += n * window(e, w, e.Runtime)
+		d.Priming += n * window(e, w, priming)
+	}
 	return d
+}
+
+// window is how long one window of a workload takes with all that belongs to it. fio is given a time, ioping a number
+// of requests.
+func window(e spec.Experiment, w spec.Workload, runtime time.Duration) time.Duration {
+	if w.Ioping() {
+		return time.Duration(w.Requests)*w.Interval + Overhead
+	}
+	return runtime + e.Ramp + Overhead
 }
 
 // describeBoots says how many rounds fit into each boot. A boot ends at max_rounds even if time is left.
@@ -125,6 +158,9 @@ func (p Plan) describeDisk(d *Description) {
 		d.Fill += d.VolumeSize
 		if s.Format == "qcow2" {
 			d.Disk += qcow2Tables(d.VolumeSize, s.ClusterSize)
+		}
+		if s.BackingFile || s.Snapshot != "" { // what is written comes beside what is kept
+			d.Disk += d.VolumeSize
 		}
 	}
 	d.FillTime = time.Duration(float64(d.Fill) / FillRate * float64(time.Second))

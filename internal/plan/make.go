@@ -19,7 +19,7 @@ func Make(e spec.Experiment, seed uint64) (Plan, error) {
 		return Plan{}, err
 	}
 	e = spec.Complete(e)
-	p := Plan{Experiment: e, Seed: seed, Groups: group(e.Stacks)}
+	p := Plan{Experiment: e, Seed: seed, Groups: group(e)}
 	p.Boots = boots(p)
 	return p, nil
 }
@@ -56,16 +56,23 @@ func boots(p Plan) []Boot {
 	return all
 }
 
-// stacks names what a round of a group visits under each workload: the host, its control, and the stacks.
-func (p Plan) stacks(group int) []string {
+// Visits names what a round of a group visits under a workload: the host, its control, and the stacks that are measured
+// under it.
+func (p Plan) Visits(group int, w spec.Workload) []string {
 	names := []string{spec.Host, spec.Control}
 	for _, s := range p.Groups[group].Stacks {
-		names = append(names, s.Name)
+		if s.Skips(w) == "" {
+			names = append(names, s.Name)
+		}
 	}
 	return names
 }
 
 // cells is how many cells a round of a group visits.
 func (p Plan) cells(group int) int {
-	return (len(p.Groups[group].Stacks) + 2) * len(p.Experiment.Workloads)
+	n := 0
+	for _, w := range p.Experiment.Workloads {
+		n += len(p.Visits(group, w))
+	}
+	return n
 }

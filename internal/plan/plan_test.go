@@ -42,6 +42,18 @@ func disks(bus, wish string, n int) []spec.Stack {
 	return s
 }
 
+func with(stacks []spec.Stack, change func(*spec.Stack)) []spec.Stack {
+	for i := range stacks {
+		change(&stacks[i])
+	}
+	return stacks
+}
+
+// domain gives the disks to a domain of Xen.
+func domain(kind string, stacks []spec.Stack) []spec.Stack {
+	return with(stacks, func(s *spec.Stack) { s.Hypervisor, s.Machine = kind, "" })
+}
+
 func TestMakeRefusesWhatIsInvalid(t *testing.T) {
 	e := preset(t, "quick")
 	e.Stacks = nil
@@ -66,9 +78,13 @@ func TestGroups(t *testing.T) {
 		"ahci takes a pc slot": {[][]spec.Stack{disks("sata", "pc", 1), disks("nvme", "pc", 28)}, "pc 28, pc 1"},
 		"shared controller":    {[][]spec.Stack{disks("nvme", "", 27), disks("virtio-scsi", "", 40)}, "q35 67"},
 		"single controllers":   {[][]spec.Stack{disks("virtio-scsi-single", "", 30)}, "q35 28, q35 2"},
+		"vhost-user":           {[][]spec.Stack{disks("vhost-user-blk", "", 20), disks("vhost-user-scsi", "", 9), disks("nvme", "", 28)}, "q35 28, q35 1, q35 28"},
+		"vCPUs":                {[][]spec.Stack{disks("nvme", "", 1), with(disks("nvme", "q35", 1), func(s *spec.Stack) { s.CPUs = 2 }), with(disks("sata", "", 2), func(s *spec.Stack) { s.CPUs = 4 })}, "q35 2, q35 2"},
+		"a domain's disks":     {[][]spec.Stack{domain("xen-pv", disks("blkfront", "", 17)), disks("nvme", "", 1)}, "xen-pv 16, xen-pv 1, q35 1"},
+		"domain's ide":         {[][]spec.Stack{domain("xen-hvm", disks("ide", "", 5)), domain("xen-hvm", disks("blkfront", "", 13)), domain("xen-pvh", disks("blkfront", "pvh", 1))}, "xen-hvm 4, xen-hvm 1, xen-hvm 13, xen-pvh 1"},
 	} {
 		stacks := slices.Concat(c.stacks...)
-		groups := group(stacks)
+		groups := group(spec.Experiment{Guest: spec.Guest{CPUs: 2}, Stacks: stacks})
 		var got []string
 		seen := map[string]bool{}
 		for _, g := range groups {
@@ -84,6 +100,36 @@ func TestGroups(t *testing.T) {
 		}
 		if g := strings.Join(got, ", "); g != c.want || len(seen) != len(stacks) {
 			t.Errorf("%s: groups %q with %d of %d stacks, want %q", name, g, len(seen), len(stacks), c.want)
+		}
+	}
+}
+
+// TestGuests holds which settings of stacks make another guest, and which words mean the same one.
+func TestGuests(t *testing.T) {
+	usual := spec.Guest{CPUs: 2, Memory: 1 << 30, MemoryBackend: "ram", Pinning: "on"}
+	changed := func(change func(*spec.Guest)) spec.Guest { g := usual; change(&g); return g }
+	for name, c := range map[string]struct {
+		stack spec.Stack
+		want  spec.Guest
+	}{
+		"usual":            {spec.Stack{Bus: "nvme"}, usual},
+		"the same in full": {spec.Stack{Bus: "nvme", CPUs: 2, MemoryBackend: "ram", Pinning: "on"}, usual},
+		"vCPUs":            {spec.Stack{Bus: "nvme", CPUs: 3}, changed(func(g *spec.Guest) { g.CPUs = 3 })},
+		"not pinned":       {spec.Stack{Bus: "nvme", Pinning: "off"}, changed(func(g *spec.Guest) { g.Pinning = "off" })},
+		"huge pages":       {spec.Stack{Bus: "nvme", Hugepages: 2 << 20}, changed(func(g *spec.Guest) { g.Hugepages, g.MemoryBackend = 2<<20, "memfd" })},
+		"huge in a file": {spec.Stack{Bus: "nvme", Hugepages: 1 << 30, MemoryBackend: "file"}, changed(func(g *spec.Guest) {
+			g.Hugepages, g.MemoryBackend = 1<<30, "file"
+		})},
+		"shared with a server": {spec.Stack{Bus: "vhost-user-blk"}, changed(func(g *spec.Guest) { g.MemoryBackend = "memfd" })},
+		"as another wishes":    {spec.Stack{Bus: "nvme", MemoryBackend: "memfd"}, changed(func(g *spec.Guest) { g.MemoryBackend = "memfd" })},
+		"xen": {spec.Stack{Bus: "blkfront", Hypervisor: "xen-pv"}, changed(func(g *spec.Guest) {
+			g.MemoryBackend, g.Hypervisor = "", "xen-pv"
+		})},
+	} {
+		c.stack.Name = "s"
+		groups := group(spec.Experiment{Guest: spec.Guest{CPUs: 2, Memory: 1 << 30}, Stacks: []spec.Stack{c.stack}})
+		if diff := cmp.Diff(c.want, groups[0].Guest); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
 }
@@ -170,6 +216,11 @@ func TestDescribe(t *testing.T) {
 	if d := make1(t, e, 5).Describe(); d.Rounds != 4 || d.Measure >= e.Budget/5 {
 		t.Errorf("a run that max_rounds ends takes %v of %v for %v rounds", d.Measure, d.Budget, d.Rounds)
 	}
+	e.Stacks[0].CPUs, e.Stacks[1].Pinning, e.Stacks[2].Snapshot = 6, "off", "fresh"
+	if more := make1(t, e, 5).Describe(); len(more.Groups) != 3 || more.GuestCPUs != 6 || more.GuestMemory != e.Guest.Memory || len(more.Boots) != 6 || more.Disk-d.Disk != e.Size {
+		t.Errorf("three guests are described as %+v", more)
+	}
+	e.Stacks[0].CPUs, e.Stacks[1].Pinning, e.Stacks[2].Snapshot = 0, "", ""
 	e.Budget, e.MinRounds, e.MaxRounds = 60*time.Second, 5, 30
 	if d := make1(t, e, 5).Describe(); len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0], "fewer than min_rounds, 5") {
 		t.Errorf("warnings %q; want one about rounds", d.Warnings)

@@ -23,8 +23,8 @@ const (
 // every stack of the group follow each other, in random order again, so that a cell and its baseline are
 // close in time. Rounds 1 and 2 are a pair, and 3 and 4, and so on: the first of a pair draws a new order,
 // the second runs it backwards from the last window to the first (ABBA), so that linear drift cancels.
-// The order depends on the plan's seed, the boot and k alone; a window's own seed on the plan's seed, n and
-// the cell.
+// The order depends on the plan's seed, the boot and k alone, and that of the workloads on the pass over the groups in
+// the boot's place; a window's own seed on the plan's seed, n and the cell.
 func (p Plan) Round(boot, k, n int, skip func(workload string) bool) []Window {
 	runtime, priming := p.Experiment.Runtime, k == 0
 	if priming {
@@ -47,14 +47,17 @@ func (p Plan) Round(boot, k, n int, skip func(workload string) bool) []Window {
 	return out
 }
 
-// order draws the order of all cells for a pair of rounds; pair 0 is the priming round by itself.
+// order draws the order of all cells for a pair of rounds; pair 0 is the priming round by itself. Guests of different
+// stacks take the workloads in the same order, so that where time is short they end with the same ones.
 func (p Plan) order(boot, pair int) []Key {
-	draw := rand.New(rand.NewPCG(p.Seed, uint64(boot)<<32|uint64(uint32(pair))))
-	stacks := p.stacks(p.Boots[boot].Group)
+	draw := func(salt int) *rand.Rand { return rand.New(rand.NewPCG(p.Seed, uint64(salt)<<32|uint64(uint32(pair)))) }
+	loads, within := draw(-1-boot/len(p.Groups)), draw(boot)
 	var keys []Key
-	for _, w := range draw.Perm(len(p.Experiment.Workloads)) {
-		for _, s := range draw.Perm(len(stacks)) {
-			keys = append(keys, Key{Stack: stacks[s], Workload: p.Experiment.Workloads[w].Name})
+	for _, i := range loads.Perm(len(p.Experiment.Workloads)) {
+		w := p.Experiment.Workloads[i]
+		stacks := p.Visits(p.Boots[boot].Group, w)
+		for _, s := range within.Perm(len(stacks)) {
+			keys = append(keys, Key{Stack: stacks[s], Workload: w.Name})
 		}
 	}
 	return keys

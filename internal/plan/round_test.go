@@ -60,7 +60,7 @@ func TestRoundProperties(t *testing.T) {
 // checkRound checks that a round visits every cell of its group once, block by block.
 func checkRound(t *testing.T, p Plan, b Boot, ws []Window, k, n int) {
 	t.Helper()
-	stacks := p.stacks(b.Group)
+	stacks := p.Visits(b.Group, p.Experiment.Workloads[0]) // no stack here skips a workload
 	if len(ws) != len(stacks)*len(p.Experiment.Workloads) {
 		t.Fatalf("a round of %d windows", len(ws))
 	}
@@ -157,5 +157,34 @@ func TestRoundSkips(t *testing.T) {
 	}
 	if got := p.Round(0, 1, 1, func(string) bool { return true }); len(got) != 0 {
 		t.Errorf("%d windows with all skipped", len(got))
+	}
+}
+
+// A stack whose volume is emptied is visited under the loads that only write.
+func TestEmptyIsNotRead(t *testing.T) {
+	e, err := spec.Preset("quick")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Stacks = append(e.Stacks, spec.Stack{Name: "growing", Format: "qcow2", Bus: "virtio-blk", Discard: "unmap", Empty: true})
+	p, err := Make(e, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reads := map[string]bool{}
+	for _, w := range e.Workloads {
+		reads[w.Name] = w.Reads()
+	}
+	visited := 0
+	for _, w := range p.Round(0, 1, 1, nil) {
+		if w.Stack == "growing" {
+			visited++
+			if reads[w.Workload] {
+				t.Errorf("it is read under %s", w.Workload)
+			}
+		}
+	}
+	if all := p.Describe().Cells; visited != 2 || all != 9*len(e.Workloads)-2 {
+		t.Errorf("%d of its cells are visited, and %d are described", visited, all)
 	}
 }

@@ -17,7 +17,8 @@ type Plan struct {
 
 // Group is a set of stacks that can live in one guest at once. The host and its control belong to every group.
 type Group struct {
-	Machine string // "pc" or "q35"
+	Machine string     // "pc" or "q35", or the kind of a domain of Xen: one of spec.Hypervisors
+	Guest   spec.Guest // what all of its stacks need, defaults spelled out
 	Stacks  []spec.Stack
 }
 

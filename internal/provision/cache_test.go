@@ -54,6 +54,15 @@ func TestDropCacheDropsOursOnly(t *testing.T) {
 	if resident(t, others, size) == 0 {
 		t.Error("the cache of another file was dropped")
 	}
+	if err := WarmCache(t.Context(), Volume{Path: ours}); err != nil {
+		t.Fatal(err)
+	}
+	if n := resident(t, ours, size); n != size/os.Getpagesize() {
+		t.Errorf("warmed, %d pages are cached", n)
+	}
+	if err := WarmCache(t.Context(), Volume{Path: ours + ".none"}); err == nil {
+		t.Error("a volume that is not there was warmed")
+	}
 	if err := DropCache(Volume{Path: ours + ".none"}); err == nil {
 		t.Error("a volume that is not there")
 	}

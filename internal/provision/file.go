@@ -2,10 +2,13 @@ package provision
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/iotax/iotax/internal/errkind"
 )
@@ -37,4 +40,24 @@ func RemoveFile(path string) error {
 		return err
 	}
 	return nil
+}
+
+// MakeFile makes a file of so many bytes, which must not be there yet. With reserved its blocks exist from then on, in one
+// piece where the file system can; without, they come as they are written.
+func MakeFile(path string, size int64, reserved bool) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	err = unix.EOPNOTSUPP
+	if reserved {
+		err = unix.Fallocate(int(f.Fd()), 0, 0, size)
+	}
+	if errors.Is(err, unix.EOPNOTSUPP) { // NFS before 4.2, ZFS before 2.1, FUSE
+		err = f.Truncate(size)
+	}
+	if err != nil {
+		err = fmt.Errorf("make %s: %w", path, err)
+	}
+	return errors.Join(err, f.Close())
 }

@@ -20,10 +20,10 @@ const (
 // Extent is a range of bytes of a file or device.
 type Extent struct{ At, Length int64 }
 
-// Write fills the extents of a file or device with Noise, in order, past the page cache (O_DIRECT) where the file
+// Write fills the extents of a file or device with content, in order, past the page cache (O_DIRECT) where the file
 // system can, and returns when the data is on the disk. progress is as in Driver.Fill. ENOSPC comes back as one clear
 // line.
-func Write(ctx context.Context, path string, extents []Extent, seed uint64, progress func(int64)) error {
+func Write(ctx context.Context, path string, extents []Extent, c Content, progress func(int64)) error {
 	flags := []int{unix.O_DIRECT, 0}
 	if !aligned(extents) {
 		flags = flags[1:]
@@ -32,7 +32,7 @@ func Write(ctx context.Context, path string, extents []Extent, seed uint64, prog
 	for _, flag := range flags {
 		// tmpfs before Linux 6.6 and some FUSE file systems refuse O_DIRECT with EINVAL, at open or at the first
 		// write; so does a disk with a larger logical block.
-		if err = write(ctx, path, flag, extents, seed, progress); !errors.Is(err, unix.EINVAL) {
+		if err = write(ctx, path, flag, extents, c, progress); !errors.Is(err, unix.EINVAL) {
 			break
 		}
 	}
@@ -48,12 +48,12 @@ func aligned(extents []Extent) bool {
 	return true
 }
 
-func write(ctx context.Context, path string, flag int, extents []Extent, seed uint64, progress func(int64)) error {
+func write(ctx context.Context, path string, flag int, extents []Extent, c Content, progress func(int64)) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|flag, 0)
 	if err != nil {
 		return err
 	}
-	w := filler{file: f, left: slices.Clone(extents), seed: seed, progress: progress}
+	w := filler{file: f, left: slices.Clone(extents), content: c, progress: progress}
 	group, working := errgroup.WithContext(ctx)
 	for range fillWorkers {
 		group.Go(func() error { return w.work(working) })
@@ -80,8 +80,8 @@ func cutShort(ctx context.Context, do func() error) error {
 
 // filler hands out blocks to its workers.
 type filler struct {
-	file *os.File
-	seed uint64
+	file    *os.File
+	content Content
 
 	mu       sync.Mutex
 	left     []Extent
@@ -105,7 +105,7 @@ func (w *filler) work(ctx context.Context) error {
 			return err
 		}
 		block := buffer[:next.Length]
-		Noise(block, w.seed, next.At)
+		w.content.Write(block, next.At)
 		// WriteAt goes on after a short write, and a full disk gives ENOSPC at the latest then.
 		if _, err := w.file.WriteAt(block, next.At); err != nil {
 			return err

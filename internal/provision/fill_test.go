@@ -30,7 +30,7 @@ func TestWriteFillsExtentsAndNothingElse(t *testing.T) {
 			Noise(want[e.At:e.At+e.Length], 5, e.At)
 			total += e.Length
 		}
-		if err := Write(t.Context(), path, extents, 5, func(n int64) { told = n }); err != nil {
+		if err := Write(t.Context(), path, extents, Content{Seed: 5}, func(n int64) { told = n }); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		got, err := os.ReadFile(path)
@@ -45,7 +45,7 @@ func TestWriteFillsExtentsAndNothingElse(t *testing.T) {
 
 func TestWriteFaults(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "none")
-	if err := Write(t.Context(), path, []Extent{{0, 4096}}, 1, nil); !errors.Is(err, os.ErrNotExist) {
+	if err := Write(t.Context(), path, []Extent{{0, 4096}}, Content{Seed: 1}, nil); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
 	}
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
@@ -53,11 +53,11 @@ func TestWriteFaults(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := Write(ctx, path, []Extent{{0, 4096}}, 1, nil); !errors.Is(err, context.Canceled) {
+	if err := Write(ctx, path, []Extent{{0, 4096}}, Content{Seed: 1}, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("a cancelled fill: %v", err)
 	}
 	// A file system that is mounted here always: it refuses O_DIRECT in some kernels, and writing in all.
-	if err := Write(t.Context(), "/proc/self/maps", []Extent{{0, 4096}}, 1, nil); err == nil {
+	if err := Write(t.Context(), "/proc/self/maps", []Extent{{0, 4096}}, Content{Seed: 1}, nil); err == nil {
 		t.Error("/proc can be filled")
 	}
 }
@@ -88,7 +88,7 @@ func BenchmarkWrite(b *testing.B) {
 	const size = 64 << 20
 	b.SetBytes(size)
 	for b.Loop() {
-		if err := Write(b.Context(), path, []Extent{{0, size}}, 1, nil); err != nil {
+		if err := Write(b.Context(), path, []Extent{{0, size}}, Content{Seed: 1}, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -3,6 +3,7 @@ package provision
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 )
 
 // Noise fills a buffer with the bytes of an endless pseudo-random stream from position at (a multiple of 8). The same
@@ -23,6 +24,28 @@ func Noise(buffer []byte, seed uint64, at int64) {
 		var last [8]byte
 		binary.LittleEndian.PutUint64(last[:], mix(state+gamma))
 		copy(buffer, last[:])
+	}
+}
+
+// Content is the data that a volume is filled with.
+type Content struct {
+	Seed         uint64
+	Compressible float64 // share of every half KiB that is zeros, 0 to 0.9
+}
+
+// compressChunk is the unit of which a part is zeros, in bytes: the smallest sector, so that every block that any
+// storage compresses has the same share of them.
+const compressChunk = 512
+
+// Write fills a buffer with the content from position at, both multiples of compressChunk.
+func (c Content) Write(buffer []byte, at int64) {
+	Noise(buffer, c.Seed, at)
+	if c.Compressible <= 0 {
+		return
+	}
+	data := compressChunk - int(c.Compressible*compressChunk)
+	for chunk := range slices.Chunk(buffer, compressChunk) {
+		clear(chunk[min(data, len(chunk)):])
 	}
 }
 

@@ -63,3 +63,19 @@ func BenchmarkNoise(b *testing.B) {
 		Noise(buffer, 1, at)
 	}
 }
+
+func TestContent(t *testing.T) {
+	whole := make([]byte, 8192)
+	Content{Seed: 3, Compressible: 0.5}.Write(whole, 4096)
+	plain := make([]byte, 8192)
+	Noise(plain, 3, 4096)
+	for at := 0; at < len(whole); at += compressChunk {
+		if half := at + compressChunk/2; !bytes.Equal(whole[at:half], plain[at:half]) || !zero(whole[half:at+compressChunk]) {
+			t.Fatalf("the chunk at %d is not half noise, half zeros", at)
+		}
+	}
+	Content{Seed: 3}.Write(whole, 4096)
+	if !bytes.Equal(whole, plain) {
+		t.Error("content that does not compress is not Noise")
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/iotax/iotax/internal/errkind"
@@ -22,8 +23,8 @@ type Job struct {
 // Prepare makes, fills and verifies a volume for each job and drops what the host keeps of it in memory. All faults
 // of the requests come at once, and the space is checked, before anything is made. When something fails on the way,
 // all volumes are destroyed again. progress, which may be nil, is given the bytes written so far of all bytes.
-func Prepare(ctx context.Context, j *revert.Journal, dir string, jobs []Job, seed uint64, progress func(done, total int64)) (volumes []Volume, err error) {
-	if err := check(dir, jobs); err != nil {
+func Prepare(ctx context.Context, j *revert.Journal, jobs []Job, c Content, progress func(done, total int64)) (volumes []Volume, err error) {
+	if err := check(jobs); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -39,15 +40,20 @@ func Prepare(ctx context.Context, j *revert.Journal, dir string, jobs []Job, see
 			return volumes, fmt.Errorf("volume of %s: %w", job.Request.Stack.Name, err)
 		}
 		volumes = append(volumes, v)
-		total += v.Size
+		if !job.Request.Stack.Empty {
+			total += v.Size
+		}
 	}
 	for i, v := range volumes {
+		if jobs[i].Request.Stack.Empty { // it is emptied before every window
+			continue
+		}
 		told := func(n int64) {
 			if progress != nil {
 				progress(done+n, total)
 			}
 		}
-		if err := ready(ctx, jobs[i].Driver, v, seedOf(seed, i), told); err != nil {
+		if err := ready(ctx, jobs[i].Driver, v, Content{seedOf(c.Seed, i), c.Compressible}, told); err != nil {
 			return volumes, fmt.Errorf("volume of %s: %w", v.Stack, err)
 		}
 		done += v.Size
@@ -55,8 +61,8 @@ func Prepare(ctx context.Context, j *revert.Journal, dir string, jobs []Job, see
 	return volumes, nil
 }
 
-func ready(ctx context.Context, d Driver, v Volume, seed uint64, progress func(int64)) error {
-	if err := d.Fill(ctx, v, seed, progress); err != nil {
+func ready(ctx context.Context, d Driver, v Volume, c Content, progress func(int64)) error {
+	if err := d.Fill(ctx, v, c, progress); err != nil {
 		return err
 	}
 	if err := d.Verify(ctx, v); err != nil {
@@ -65,9 +71,9 @@ func ready(ctx context.Context, d Driver, v Volume, seed uint64, progress func(i
 	return cutShort(ctx, func() error { return DropCache(v) })
 }
 
-func check(dir string, jobs []Job) error {
+func check(jobs []Job) error {
 	var faults errkind.List
-	var need int64
+	need := map[string]int64{} // by folder
 	stacks, serials := map[string]bool{}, map[string]bool{}
 	for _, job := range jobs {
 		r := job.Request
@@ -75,7 +81,7 @@ func check(dir string, jobs []Job) error {
 		if err != nil {
 			faults = append(faults, fmt.Errorf("volume of %s: %w", r.Stack.Name, err))
 		}
-		need += n
+		need[r.Dir] += n
 		if stacks[r.Stack.Name] {
 			faults = append(faults, errkind.Userf("two volumes for one stack, %s", r.Stack.Name))
 		}
@@ -87,10 +93,15 @@ func check(dir string, jobs []Job) error {
 	if err := faults.Err(); err != nil {
 		return err
 	}
-	if need == 0 {
-		return nil // nothing is made in the folder
+	for _, dir := range slices.Sorted(maps.Keys(need)) {
+		if need[dir] == 0 {
+			continue // nothing is made in the folder
+		}
+		if err := CheckSpace(dir, need[dir]); err != nil {
+			return err
+		}
 	}
-	return CheckSpace(dir, need)
+	return nil
 }
 
 func destroy(ctx context.Context, jobs []Job, volumes []Volume) error {

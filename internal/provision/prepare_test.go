@@ -68,7 +68,7 @@ func TestPrepare(t *testing.T) {
 	j, dir := run(t, t.TempDir())
 	jobs := []provision.Job{job(raw.Driver{}, dir, "a", 2<<20), job(raw.Driver{}, dir, "b", 1<<20)}
 	var last, of int64
-	volumes, err := provision.Prepare(t.Context(), j, dir, jobs, 1, func(done, total int64) {
+	volumes, err := provision.Prepare(t.Context(), j, jobs, provision.Content{Seed: 1}, func(done, total int64) {
 		if done <= last {
 			t.Errorf("progress from %d to %d", last, done)
 		}
@@ -93,7 +93,7 @@ func TestPrepareNamesAllFaultsAndTouchesNothing(t *testing.T) {
 		job(raw.Driver{}, dir, "a", 1<<20), job(raw.Driver{}, dir, "a", 1<<20), job(raw.Driver{}, dir, "odd", 1000),
 		job(raw.Driver{}, dir, strings.Repeat("x", 21), 4096),
 	}
-	_, err := provision.Prepare(t.Context(), j, dir, jobs, 1, nil)
+	_, err := provision.Prepare(t.Context(), j, jobs, provision.Content{Seed: 1}, nil)
 	if errkind.CodeOf(err) != errkind.Usage {
 		t.Errorf("exit code of %v", err)
 	}
@@ -112,7 +112,7 @@ func TestPrepareChecksSpaceFirst(t *testing.T) {
 	j, dir := run(t, parent)
 	// 7.8 MiB would fit into the 8 MiB, without the reserve.
 	jobs := []provision.Job{job(raw.Driver{}, dir, "a", 4<<20), job(raw.Driver{}, dir, "b", 3<<20+800<<10)}
-	_, err := provision.Prepare(t.Context(), j, dir, jobs, 1, nil)
+	_, err := provision.Prepare(t.Context(), j, jobs, provision.Content{Seed: 1}, nil)
 	if errkind.CodeOf(err) != errkind.Usage || strings.Contains(err.Error(), "\n") {
 		t.Errorf("too little space: %v", err)
 	}
@@ -137,7 +137,7 @@ func TestPrepareUndoesEverythingWhenTheDiskFillsUp(t *testing.T) {
 	d := qcow2.Driver{Run: sys.Exec{}}
 	jobs := []provision.Job{job(d, dir, "a", 8<<20), job(d, dir, "b", 8<<20)}
 	filled := false
-	_, err := provision.Prepare(t.Context(), j, dir, jobs, 1, func(int64, int64) {
+	_, err := provision.Prepare(t.Context(), j, jobs, provision.Content{Seed: 1}, func(int64, int64) {
 		if !filled {
 			filled = true
 			provisiontest.FillUp(t, hog)
@@ -157,11 +157,13 @@ func TestPrepareUndoesEverythingWhenTheDiskFillsUp(t *testing.T) {
 // unfilled is a driver whose Fill does nothing.
 type unfilled struct{ raw.Driver }
 
-func (unfilled) Fill(context.Context, provision.Volume, uint64, func(int64)) error { return nil }
+func (unfilled) Fill(context.Context, provision.Volume, provision.Content, func(int64)) error {
+	return nil
+}
 
 func TestPrepareBelievesNoDriver(t *testing.T) {
 	j, dir := run(t, t.TempDir())
-	_, err := provision.Prepare(t.Context(), j, dir, []provision.Job{job(unfilled{}, dir, "a", 1<<20)}, 1, nil)
+	_, err := provision.Prepare(t.Context(), j, []provision.Job{job(unfilled{}, dir, "a", 1<<20)}, provision.Content{Seed: 1}, nil)
 	if err == nil || !strings.Contains(err.Error(), "is not filled") {
 		t.Errorf("%v", err)
 	}

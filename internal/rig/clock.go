@@ -2,14 +2,17 @@ package rig
 
 import (
 	"context"
+	"math"
 	"time"
 )
 
 // How the guest's clock is read: the quickest of a few looks counts, and a comparison whose error could be as
-// large as skewError says nothing.
+// large as skewError says nothing, unless it shows skewFar times its error: a clock that is grossly wrong shows on a busy
+// host too, where every answer is late.
 const (
 	clockLooks = 4
 	skewError  = 0.0005
+	skewFar    = 10
 )
 
 // guestClock is the part of the agent that tells the time.
@@ -30,7 +33,7 @@ type reading struct {
 }
 
 // skew is how much faster the guest's clock ran since the last call, as a share; nil at the first, and when asking
-// took so long that the answer would be noise.
+// took so long that the answer may be noise.
 func (c *clock) skew(ctx context.Context, agent guestClock) *float64 {
 	now, ok := quickest(ctx, agent)
 	if !ok {
@@ -41,11 +44,19 @@ func (c *clock) skew(ctx context.Context, agent guestClock) *float64 {
 	if last.guest == 0 {
 		return nil
 	}
-	host := now.host.Sub(last.host)
-	if host <= 0 || float64(now.asked+last.asked)/2 > skewError*float64(host) {
+	return now.skew(last)
+}
+
+// skew is how much faster the guest's clock ran since an earlier reading, nil where that is not known.
+func (r reading) skew(last reading) *float64 {
+	host := float64(r.host.Sub(last.host))
+	if host <= 0 {
 		return nil
 	}
-	skew := float64(now.guest-last.guest)/float64(host) - 1
+	skew, fault := float64(r.guest-last.guest)/host-1, float64(r.asked+last.asked)/2/host
+	if fault > skewError && math.Abs(skew) < skewFar*fault {
+		return nil
+	}
 	return &skew
 }
 

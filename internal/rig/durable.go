@@ -8,6 +8,7 @@ import (
 	"github.com/iotax/iotax/internal/meter"
 	"github.com/iotax/iotax/internal/provision"
 	"github.com/iotax/iotax/internal/record"
+	"github.com/iotax/iotax/internal/spec"
 )
 
 // probeWrites is how many synchronous writes a probe makes: enough to stand out from what others do to the device.
@@ -27,32 +28,52 @@ type probed struct {
 
 // probeGuest writes synchronously inside the guest and watches what reaches the device.
 func (s *session) probeGuest(ctx context.Context, in intended) (probed, error) {
-	disk := s.disks[in.stack.Name]
-	return s.probe(func() error {
-		_, err := s.vm.Agent.Probe(ctx, load.Probe{Path: "/dev/" + disk, Disk: disk, Size: in.size, Count: probeWrites})
+	disk := s.disks[in.stack.Name].Name
+	return s.probe(in.stack.Name, func() error {
+		_, err := s.agent().Probe(ctx, load.Probe{Path: "/dev/" + disk, Disk: disk, Size: in.size, Count: probeWrites})
 		return err
 	})
 }
 
 // probeHost does the same on the host's own volume: the baseline has a durability class too.
 func (s *session) probeHost(v provision.Volume) (probed, error) {
-	return s.probe(func() error {
+	return s.probe(spec.Host, func() error {
 		_, err := load.Probe{Path: v.Path, Offset: v.Offset, Size: v.Size, Count: probeWrites}.Sync()
 		return err
 	})
 }
 
-// probe watches the device while write runs.
-func (r *Rig) probe(write func() error) (probed, error) {
+// probeTries is how often a probe may say that a flush does not end on the device before it is believed. Of flushes that
+// are asked for at the same time the kernel makes one (block/blk-flush.c), so that beside others at work some of ours
+// may not show.
+const probeTries = 3
+
+// classify probes and decides.
+func classify(noFlush bool, probe func() (probed, error)) (class, why string, err error) {
+	for range probeTries {
+		p, err := probe()
+		if err != nil {
+			return "", "", err
+		}
+		if class, why = durability(noFlush, p); class != record.Volatile {
+			break
+		}
+	}
+	return class, why, nil
+}
+
+// probe watches the device under a stack's volume while write runs.
+func (r *Rig) probe(stack string, write func() error) (probed, error) {
 	p := probed{asked: probeWrites * probeBlock}
-	before, err := r.meter.Snapshot()
+	watch := r.meterOf(stack)
+	before, err := watch.Snapshot()
 	if err != nil {
 		return p, err
 	}
 	if err := write(); err != nil {
 		return p, err
 	}
-	after, err := r.meter.Snapshot()
+	after, err := watch.Snapshot()
 	if err != nil {
 		return p, err
 	}
@@ -62,7 +83,7 @@ func (r *Rig) probe(write func() error) (probed, error) {
 		return p, nil
 	}
 	p.counted, p.device = true, delta.Disk
-	p.volatile = r.WriteCache == "write back"
+	p.volatile = r.WriteCache[stack] == "write back"
 	return p, nil
 }
 

@@ -1,8 +1,13 @@
 package rig
 
 import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -12,6 +17,7 @@ import (
 	"github.com/iotax/iotax/internal/qemu/qmp"
 	"github.com/iotax/iotax/internal/record"
 	"github.com/iotax/iotax/internal/spec"
+	"github.com/iotax/iotax/internal/sys"
 	"github.com/iotax/iotax/internal/wire"
 )
 
@@ -53,6 +59,32 @@ func TestDurability(t *testing.T) {
 	}
 }
 
+// A flush that was made one with another's does not show; one that never arrives does not show again and again.
+func TestClassify(t *testing.T) {
+	written := func(n int64) probed {
+		return probed{asked: probeWrites * probeBlock, counted: true, device: meter.Disk{WriteBytes: n}}
+	}
+	few, enough := written(0), written(probeWrites*probeBlock)
+	for name, tt := range map[string]struct {
+		probes []probed
+		class  string
+	}{
+		"at once":      {[]probed{enough}, record.Durable},
+		"at the third": {[]probed{few, few, enough}, record.Durable},
+		"never":        {[]probed{few, few, few}, record.Volatile},
+		"untold":       {[]probed{{why: "the device cannot be watched"}}, record.Unknown},
+	} {
+		n := 0
+		class, why, err := classify(false, func() (probed, error) { n++; return tt.probes[n-1], nil })
+		if class != tt.class || why == "" || err != nil || n != len(tt.probes) {
+			t.Errorf("%s: %s, %q, %v after %d probes", name, class, why, err, n)
+		}
+	}
+	if _, _, err := classify(false, func() (probed, error) { return probed{}, errors.New("lost") }); err == nil {
+		t.Error("a probe that fails: no error")
+	}
+}
+
 // asIntended is a stack on a disk of 1 MiB, and what is seen when it is what it should be.
 func asIntended(cache string) (intended, seen) {
 	stack := spec.Stack{Name: "s", Format: "raw", Bus: "virtio-blk", Cache: cache, AIO: "threads", IOThread: true}
@@ -62,7 +94,7 @@ func asIntended(cache string) (intended, seen) {
 	w.protocol = qmp.BlockNode{NodeName: "d-file", Driver: "file"}
 	w.protocol.Cache.Direct, w.protocol.Cache.NoFlush = direct, cache == "unsafe"
 	w.top = qmp.BlockNode{NodeName: "d-top", Driver: "raw", DetectZeroes: "off"}
-	w.openDirect, w.aio, w.iothread = &direct, "threads", true
+	w.openDirect, w.aio, w.iothreads = &direct, "threads", 1
 	w.guest = wire.Disk{Serial: "d", Name: "vda", Size: 1 << 20, WriteCache: "write back", Scheduler: "none", Queues: 2}
 	if cache == "writethrough" || cache == "directsync" {
 		w.guest.WriteCache = "write through"
@@ -70,10 +102,16 @@ func asIntended(cache string) (intended, seen) {
 	return in, w
 }
 
+// all is what differs on both sides.
+func all(in intended, w seen) []string {
+	_, guest := guestSide(in, w.guest)
+	return append(w.mismatches(in), guest...)
+}
+
 func TestNoMismatch(t *testing.T) {
 	for _, cache := range spec.Caches {
 		in, w := asIntended(cache)
-		if got := w.mismatches(in); len(got) > 0 {
+		if got := all(in, w); len(got) > 0 {
 			t.Errorf("cache %s: %q", cache, got)
 		}
 	}
@@ -112,7 +150,7 @@ func TestMismatches(t *testing.T) {
 			[]string{"aio threads was asked for, but the node has not threads: Cannot change the option 'aio'"},
 		},
 		"no iothread": {
-			"none", func(_ *intended, w *seen) { w.iothread = false },
+			"none", func(_ *intended, w *seen) { w.iothreads = 0 },
 			[]string{"an iothread was asked for, but none serves this disk"},
 		},
 		"writethrough that the guest does not see": {
@@ -123,6 +161,15 @@ func TestMismatches(t *testing.T) {
 			"none", func(_ *intended, w *seen) { w.guest.WriteCache = "write through" },
 			[]string{"cache none was asked for, but the guest sees no write cache and will not flush"},
 		},
+		"a server without nodes has none to compare": {
+			"none", func(in *intended, w *seen) { in.stack.Bus, w.protocol = "vhost-user-blk", qmp.BlockNode{} }, nil,
+		},
+		"a server with a buffered file": {
+			"none", func(in *intended, w *seen) {
+				in.stack.Bus, w.protocol, w.openDirect = "vhost-user-blk", qmp.BlockNode{}, &no
+			},
+			[]string{"cache none was asked for, but O_DIRECT is false on the open file"},
+		},
 		"another size": {
 			"none", func(_ *intended, w *seen) { w.guest.Size = 512 },
 			[]string{"the guest sees a disk of 512 bytes, expected 1048576"},
@@ -130,14 +177,14 @@ func TestMismatches(t *testing.T) {
 		"no latency, so no file, no cache and no aio to compare": {
 			"none", func(in *intended, w *seen) {
 				in.stack.Format = "null-co"
-				*w = seen{iothread: true, guest: wire.Disk{Size: 1 << 20, WriteCache: "write through"}}
+				*w = seen{iothreads: 1, guest: wire.Disk{Size: 1 << 20, WriteCache: "write through"}}
 			}, nil,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in, w := asIntended(tt.cache)
 			tt.change(&in, &w)
-			if diff := cmp.Diff(tt.want, w.mismatches(in)); diff != "" {
+			if diff := cmp.Diff(tt.want, all(in, w)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -149,11 +196,23 @@ func TestEffective(t *testing.T) {
 	got := w.effective(in)
 	want := map[string]string{
 		"cache.direct": "on", "cache.no-flush": "off", "format": "raw", "protocol": "file", "detect-zeroes": "off",
-		"iothread": "on", "aio": "threads", "O_DIRECT": "on", "guest disk": "vda", "guest write cache": "write back",
-		"guest scheduler": "none", "guest queues": "2", "guest logical block": "", "guest physical block": "", "guest read-ahead (KiB)": "",
+		"iothread": "on", "aio": "threads", "O_DIRECT": "on",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	in.stack.VQMapping, w.iothreads = 3, 2
+	in.stack.Bus, w.serving.Settings = "vhost-user-blk", map[string]string{"export": "vhost-user-blk"}
+	maps.Copy(want, map[string]string{"iothreads": "2", "server": "qemu-storage-daemon", "export": "vhost-user-blk"})
+	if diff := cmp.Diff(want, w.effective(in)); diff != "" {
+		t.Errorf("served (-want +got):\n%s", diff)
+	}
+	guest, _ := guestSide(in, w.guest)
+	if diff := cmp.Diff(map[string]string{
+		"guest disk": "vda", "guest write cache": "write back", "guest scheduler": "none", "guest queues": "2",
+		"guest logical block": "", "guest physical block": "", "guest read-ahead (KiB)": "",
+	}, guest); diff != "" {
+		t.Errorf("in the guest (-want +got):\n%s", diff)
 	}
 	w.aio, w.openDirect = "", nil
 	got = w.effective(in)
@@ -164,18 +223,64 @@ func TestEffective(t *testing.T) {
 	}
 }
 
-func TestServedBy(t *testing.T) {
-	in, _ := asIntended("none")
-	own := []qmp.IOThread{{ID: in.disk.IOThreadID()}}
-	if !servedBy(in, own) || servedBy(in, nil) {
-		t.Errorf("with its iothread %v, without any %v", servedBy(in, own), servedBy(in, nil))
+func TestComplaint(t *testing.T) {
+	exit := &proc.Exit{
+		Argv: []string{"/usr/bin/qemu", "-M", "q35", "-device", "nvme,id=disk-1,drive=disk-1-top"},
+		Stderr: "qemu: warning: disk-1 is slow\nqemu: -device nvme,id=disk-1,drive=disk-1-top: serial property not set\n" +
+			"qemu: -M q35: trouble with 'disk-22-file'\nwithout a name\n",
 	}
-	in.disk.Stack.IOThread = false
-	if servedBy(in, own) {
-		t.Error("another disk's iothread serves a disk without one")
+	for serial, want := range map[string]string{
+		"disk-1": "serial property not set", "disk-2": "", "disk-22": "trouble with 'disk-22-file'", "": "serial property not set", "disk": "serial property not set",
+	} {
+		if got := complaint(exit, serial); got != want {
+			t.Errorf("about %q: %q, want %q", serial, got, want)
+		}
 	}
-	if servedBy(intended{}, own) {
-		t.Error("a disk that cannot be made is served")
+	for name, other := range map[string]error{
+		"another error": os.ErrNotExist, "a signal": &proc.Exit{Status: -1}, "an end that was asked for": &proc.Exit{Status: 1, Asked: true},
+		"a panic": &proc.Exit{Status: 1, Panic: "Kernel panic"}, "powered off": &proc.Exit{},
+	} {
+		if refusal(other) != nil {
+			t.Errorf("%s counts as refusal", name)
+		}
+	}
+	if refusal(fmt.Errorf("start: %w", &proc.Exit{Status: 1})) == nil {
+		t.Error("a refusal does not count as one")
+	}
+}
+
+func TestOneLine(t *testing.T) {
+	exit := &proc.Exit{Name: "daemon", Argv: []string{"/bin/daemon"}, Status: 1, Stderr: "daemon: no such export\nmore"}
+	silent := &proc.Exit{Name: "daemon", Argv: []string{"/bin/daemon"}, Status: 1}
+	for want, err := range map[string]error{
+		"daemon refuses it: no such export":     fmt.Errorf("serving: %w", exit),
+		"daemon (pid 0) failed with status 1":   silent,
+		"xl said: not enough memory":            fmt.Errorf("boot: %w", &sys.CommandError{Argv: []string{"/sbin/xl", "create"}, Stderr: "Parsing config\nnot enough memory\n", Err: os.ErrInvalid}),
+		"xl create: invalid argument":           &sys.CommandError{Argv: []string{"xl", "create"}, Err: os.ErrInvalid},
+		"the guest did not see the disk":        errors.New("the guest did not see the disk"),
+		"the first line, and not what is below": errors.New("the first line, and not what is below\nbelow"),
+	} {
+		if got := oneLine(err); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestReadAhead(t *testing.T) {
+	for word, want := range map[string]string{"": "", "none": "0", "128k": "128", "4MiB": "4096", "much": ""} {
+		if got := readAhead(word); got != want {
+			t.Errorf("%q: %q, want %q", word, got, want)
+		}
+	}
+}
+
+func TestPinned(t *testing.T) {
+	for want, p := range map[string]proc.Policy{
+		"off": {}, "vCPUs on CPUs 0,1": {VCPUs: []int{0, 1}}, "vCPUs on CPUs 0, all else on 1,2": {VCPUs: []int{0}, Others: []int{1, 2}},
+	} {
+		if got := pinned(p); got != want {
+			t.Errorf("%+v: %q, want %q", p, got, want)
+		}
 	}
 }
 
@@ -194,8 +299,17 @@ func TestGuestCPU(t *testing.T) {
 		"nothing is known of the host's CPUs":  {proc.Policy{}, 1, "0"},
 		"many vCPUs on one CPU: all is shared": {proc.Policy{VCPUs: []int{3, 3, 3, 3}, Others: []int{3}}, 1, "3"},
 	} {
-		if got := guestCPU(tt.policy, tt.iodepth); got != tt.want {
+		if got := guestCPUs(tt.policy, 2, spec.Workload{IODepth: tt.iodepth}); got != tt.want {
 			t.Errorf("%s: %s, want %s", name, got, tt.want)
+		}
+	}
+}
+
+// Several jobs have all vCPUs, pinned or not.
+func TestGuestCPUsOfJobs(t *testing.T) {
+	for cpus, want := range map[int]string{1: "0", 4: "0-3"} {
+		if got := guestCPUs(proc.Policy{}, cpus, spec.Workload{IODepth: 1, NumJobs: 8}); got != want {
+			t.Errorf("%d vCPUs: %s, want %s", cpus, got, want)
 		}
 	}
 }
@@ -223,4 +337,19 @@ func TestManners(t *testing.T) {
 	if got := r.Manners(); got != "waited 0 times for others, 0 s in all" {
 		t.Errorf("a polite run that never waited says %q", got)
 	}
+}
+
+// FuzzComplaint: whatever QEMU says, what is told of it is one line of its own.
+func FuzzComplaint(f *testing.F) {
+	f.Add("qemu: -M q35: no such machine\n", "disk-1")
+	f.Add("qemu: warning: disk-1\r\n\n\xff disk-1 (\n", "disk-1")
+	f.Fuzz(func(t *testing.T, stderr, serial string) {
+		if !utf8.ValidString(serial) { // package cmdline lets none through
+			return
+		}
+		line := complaint(&proc.Exit{Argv: []string{"qemu", "-M", "q35"}, Stderr: stderr}, serial)
+		if strings.Contains(line, "\n") || !strings.Contains(stderr, line) {
+			t.Errorf("%q of %q", line, stderr)
+		}
+	})
 }

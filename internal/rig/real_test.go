@@ -3,6 +3,7 @@ package rig
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -15,11 +16,13 @@ import (
 	"github.com/iotax/iotax/internal/measure"
 	"github.com/iotax/iotax/internal/plan"
 	"github.com/iotax/iotax/internal/provision"
+	"github.com/iotax/iotax/internal/provision/qcow2"
 	"github.com/iotax/iotax/internal/provision/raw"
 	"github.com/iotax/iotax/internal/qemu/cmdline"
 	"github.com/iotax/iotax/internal/record"
 	"github.com/iotax/iotax/internal/revert"
 	"github.com/iotax/iotax/internal/spec"
+	"github.com/iotax/iotax/internal/sys"
 	"github.com/iotax/iotax/internal/vm"
 	"github.com/iotax/iotax/internal/vm/vmtest"
 )
@@ -34,7 +37,7 @@ var stacks = []spec.Stack{
 }
 
 // realRig has filled volumes for all stacks and has started nothing yet.
-func realRig(t *testing.T) *Rig {
+func realRig(t *testing.T, stacks []spec.Stack) *Rig {
 	t.Helper()
 	image, binary, dir := vmtest.Image(t), vmtest.QEMU(t), vmtest.Dir(t)
 	p, err := plan.Make(spec.Experiment{
@@ -58,11 +61,36 @@ func realRig(t *testing.T) *Rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(Config{
+	c := Config{
 		Plan: p, Image: image, Binary: binary, Accel: "tcg", Dir: dir, Volumes: volumes(t, journal, dir, p.Experiment),
-		Devices: storage.Devices, WriteCache: hostenv.Host{}.Device(storage).WriteCache, Note: func(s string) { t.Log(s) },
-	})
+		Journal: journal, Devices: map[string][]string{}, WriteCache: map[string]string{}, Note: func(s string) { t.Log(s) },
+	}
+	for stack := range c.Volumes {
+		c.Devices[stack], c.WriteCache[stack] = storage.Devices, hostenv.Host{}.Device(storage).WriteCache
+	}
+	return New(c)
 }
+
+// boot boots the first guest of the plan, and checks after the test that nothing is left of it.
+func boot(t *testing.T, r *Rig) *session {
+	t.Helper()
+	booted, err := r.Boot(t.Context(), r.Plan.Boots[0], "because")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := booted.(*session)
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if s.machine != nil {
+			vmtest.CheckGone(t, r.Dir, qemuOf(s).Proc.PID())
+		}
+	})
+	return s
+}
+
+func qemuOf(s *session) *emulator { return s.machine.(*emulator) }
 
 func volumes(t *testing.T, journal *revert.Journal, dir string, e spec.Experiment) map[string]provision.Volume {
 	t.Helper()
@@ -74,10 +102,14 @@ func volumes(t *testing.T, journal *revert.Journal, dir string, e spec.Experimen
 	for _, s := range append([]spec.Stack{{Name: spec.Host, Format: "raw"}}, e.Stacks...) {
 		if !s.Ceiling() {
 			r := provision.Request{Dir: scratch, Stack: s, Size: e.Size, Serial: "disk-" + s.Name}
-			jobs = append(jobs, provision.Job{Driver: raw.Driver{}, Request: r})
+			job := provision.Job{Driver: raw.Driver{}, Request: r}
+			if s.Format == "qcow2" {
+				job.Driver = qcow2.Driver{Run: sys.Exec{}}
+			}
+			jobs = append(jobs, job)
 		}
 	}
-	made, err := provision.Prepare(t.Context(), journal, scratch, jobs, 1, nil)
+	made, err := provision.Prepare(t.Context(), journal, jobs, provision.Content{Seed: 1}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,16 +122,7 @@ func volumes(t *testing.T, journal *revert.Journal, dir string, e spec.Experimen
 }
 
 func TestRealGuest(t *testing.T) {
-	r := realRig(t)
-	booted, err := r.Boot(t.Context(), r.Plan.Boots[0], "because")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := booted.(*session)
-	defer func() {
-		s.Close()
-		vmtest.CheckGone(t, r.Dir, s.vm.Proc.PID())
-	}()
+	s := boot(t, realRig(t, stacks))
 	t.Run("facts", func(t *testing.T) { checkFacts(t, s) })
 	t.Run("windows", func(t *testing.T) { checkWindows(t, s) })
 	t.Run("cancelled", func(t *testing.T) { checkCancelled(t, s) })
@@ -120,6 +143,14 @@ func checkFacts(t *testing.T, s *session) {
 			continue
 		}
 		got[f.Name] = f.Durability
+		for key, want := range map[string]string{"vCPUs": "2", "memory backend": "ram", "memory page size": "4 KiB", "iothread": onOff(f.Name == "none" || f.Name == "null-co")} {
+			if f.Effective[key] != want {
+				t.Errorf("%s: %s is %q, want %q", f.Name, key, f.Effective[key], want)
+			}
+		}
+		if !strings.HasPrefix(f.Effective["pinning"], "vCPUs on CPUs 0") {
+			t.Errorf("%s: pinning %q", f.Name, f.Effective["pinning"])
+		}
 		if len(f.Mismatch) > 0 || f.DurabilityWhy == "" || len(f.QEMUArgs) == 0 {
 			t.Errorf("%+v: want no mismatch, a reason for the class, and the arguments", f)
 		}
@@ -143,7 +174,7 @@ func checkWindows(t *testing.T, s *session) {
 		if e.PathWrite <= 0 || stack != "writethrough" && e.PathFlush <= 0 {
 			t.Errorf("%s: evidence %+v, want the writes and the flushes of the load", stack, e)
 		}
-		counted := len(s.Devices) > 0 && stack != "null-co"
+		counted := len(s.Devices[stack]) > 0
 		if (e.DeviceWrite != nil) != counted || counted && *e.DeviceWrite < e.PathWrite/2 {
 			t.Errorf("%s: %v bytes at the device for %d of the load", stack, e.DeviceWrite, e.PathWrite)
 		}
@@ -164,7 +195,7 @@ func checkCancelled(t *testing.T, s *session) {
 
 func checkLost(t *testing.T, s *session) {
 	l := s.Plan.Experiment.Workloads[0]
-	time.AfterFunc(300*time.Millisecond, func() { _ = syscall.Kill(s.vm.Proc.PID(), syscall.SIGKILL) })
+	time.AfterFunc(300*time.Millisecond, func() { _ = syscall.Kill(qemuOf(s).Proc.PID(), syscall.SIGKILL) })
 	_, err := s.Window(t.Context(), plan.Window{Stack: "none", Workload: l.Name, Runtime: time.Minute}, l)
 	if !errors.Is(err, measure.ErrGuestLost) {
 		t.Errorf("got %v, want ErrGuestLost", err)
@@ -193,6 +224,9 @@ func TestRealMismatch(t *testing.T) {
 		{0, func(in *intended) { in.stack.Cache = "unsafe" }, []string{"cache.no-flush false"}},
 		{0, func(in *intended) { in.stack.AIO = "io_uring" }, []string{"aio io_uring was asked for, but the node has not io_uring"}},
 		{0, func(in *intended) { in.stack.IOThread = true }, []string{"an iothread was asked for"}},
+		{1, func(in *intended) { in.stack.IOThread = false }, []string{"no iothread was asked for, but one serves this disk"}},
+		{0, func(in *intended) { in.stack.Scheduler = "bfq" }, []string{"scheduler bfq was asked for, but the guest's kernel has none"}},
+		{0, func(in *intended) { in.stack.ReadAhead = "1MiB" }, []string{"a read-ahead of 1024 KiB was asked for, but the guest's kernel has 128"}},
 		{0, func(in *intended) { in.size = 1 << 20 }, []string{"a disk of 16777216 bytes, expected 1048576"}},
 		{1, func(in *intended) { in.stack.Cache = "writeback" }, []string{"cache.direct true", "O_DIRECT is true"}},
 		{2, func(in *intended) { in.stack.Cache = "writeback" }, []string{"the guest sees no write cache and will not flush"}},
@@ -220,13 +254,13 @@ func TestRealMismatch(t *testing.T) {
 // sessionOn boots a guest whose disks are as they are, whatever was intended.
 func sessionOn(t *testing.T, c vm.Config) *session {
 	t.Helper()
-	s := &session{Rig: New(Config{Image: c.Image}), vm: vmtest.Start(t, c), disks: map[string]string{}, serials: map[string]string{}, unseen: map[string]string{}}
-	paths, _ := c.Image.Modules("virtio_blk")
-	if err := s.vm.Agent.Load(t.Context(), paths); err != nil {
-		t.Fatal(err)
-	}
+	s := New(Config{Image: c.Image, Note: func(s string) { t.Log(s) }}).session(plan.Group{})
+	s.machine = &emulator{VM: vmtest.Start(t, c)}
 	for _, d := range c.Disks {
-		s.serials[d.Stack.Name] = d.Serial
+		s.intended = append(s.intended, intended{d.Stack, d, 16 << 20})
+	}
+	if err := s.loadDrivers(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 	if err := s.findDisks(t.Context()); err != nil {
 		t.Fatal(err)
@@ -234,15 +268,73 @@ func sessionOn(t *testing.T, c vm.Config) *session {
 	return s
 }
 
-// A boot that fails says why and leaves nothing.
-func TestRealBootFails(t *testing.T) {
-	r := realRig(t)
+// Of a guest with a disk that QEMU refuses the others are measured; the one is unavailable, in QEMU's words.
+func TestRealRefusal(t *testing.T) {
+	r := realRig(t, stacks)
 	v := r.Volumes["unsafe"]
 	v.Path = filepath.Join(r.Dir, "gone")
 	r.Volumes["unsafe"] = v
+	s := boot(t, r)
+	_, found := s.Facts()
+	for _, f := range found {
+		want := ""
+		if f.Name == "unsafe" {
+			want = "QEMU refuses it: Could not open '" + v.Path + "': No such file or directory"
+		}
+		if f.Unavailable != want {
+			t.Errorf("%s is unavailable: %q, want %q", f.Name, f.Unavailable, want)
+		}
+	}
+	l := s.Plan.Experiment.Workloads[0]
+	for stack, want := range map[string]string{"unsafe": record.Failed, "none": record.OK} {
+		w, err := s.Window(t.Context(), plan.Window{Stack: stack, Workload: l.Name, Runtime: s.Plan.Experiment.Runtime}, l)
+		if err != nil || w.Status != want {
+			t.Errorf("%s: %+v, %v; want %s", stack, w, err, want)
+		}
+	}
+}
+
+// A QEMU that complains without naming a disk is asked about each by itself.
+func TestRealUnnamedRefusal(t *testing.T) {
+	r := realRig(t, stacks[:2])
+	lib := filepath.Join(r.Dir, "qemu")
+	script := "#!/bin/sh\ncase \"$*\" in *disk-writeback-top*) echo it does not like this >&2; exit 1;; esac\nexec " + r.Binary + " \"$@\"\n"
+	if err := os.WriteFile(lib, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r.Binary = lib
+	s := boot(t, r)
+	if got := s.absent["writeback"].why; got != "QEMU refuses it: it does not like this" || len(s.absent) != 1 || len(s.intended) != 1 {
+		t.Errorf("absent: %+v", s.absent)
+	}
+}
+
+// A boot that fails whatever its disks are says why and leaves nothing.
+func TestRealBootFails(t *testing.T) {
+	r := realRig(t, stacks)
+	r.Image.Kernel = filepath.Join(r.Dir, "no-kernel")
 	_, err := r.Boot(t.Context(), r.Plan.Boots[0], "")
-	if err == nil || !strings.Contains(err.Error(), "the guest did not start") || !strings.Contains(err.Error(), "gone") {
+	if err == nil || !strings.Contains(err.Error(), "the guest did not start") || !strings.Contains(err.Error(), "no-kernel") {
 		t.Errorf("got %v", err)
+	}
+	r.Plan.Groups = append(r.Plan.Groups, plan.Group{}) // the run goes on with it
+	s, err := r.Boot(t.Context(), r.Plan.Boots[0], "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, found := s.Facts()
+	for _, f := range found {
+		onHost := f.Name == spec.Host || f.Name == spec.Control
+		if onHost == strings.Contains(f.Unavailable, "QEMU refuses its guest: ") {
+			t.Errorf("%s is unavailable: %q", f.Name, f.Unavailable)
+		}
+	}
+	l := r.Plan.Experiment.Workloads[0]
+	if w, err := s.Window(t.Context(), plan.Window{Stack: spec.Host, Workload: l.Name, Runtime: r.Plan.Experiment.Runtime}, l); err != nil || w.Status != record.OK {
+		t.Errorf("the host beside no guest: %+v, %v", w, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
 	}
 	if left, err := filepath.Glob(filepath.Join(r.Dir, "guest.*")); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)

@@ -10,7 +10,6 @@ import (
 	"github.com/iotax/iotax/internal/fio"
 	"github.com/iotax/iotax/internal/hist"
 	"github.com/iotax/iotax/internal/load"
-	"github.com/iotax/iotax/internal/plan"
 	"github.com/iotax/iotax/internal/record"
 	"github.com/iotax/iotax/internal/spec"
 )
@@ -23,42 +22,17 @@ const (
 	seriesStep = 100 * time.Millisecond
 )
 
-// target is where a load generator does its I/O, on the side where it runs.
-type target struct {
-	fio          string // path of the program
-	filename     string
-	offset, size int64
-	cpus         string // CPUs that it may use, as fio writes them
-	disk         string // kernel name of the disk to watch
-}
-
-// request says how a window is run on its target. Both sides get the same job; only the target differs.
-func request(w plan.Window, l spec.Workload, ramp time.Duration, t target) (load.Request, error) {
-	job := fio.Job{
-		Name: l.Name, Filename: t.filename, Offset: t.offset, Size: t.size, RW: l.RW, BS: l.BS,
-		IODepth: l.IODepth, FDataSync: l.FDataSync, RWMixRead: l.RWMixRead, Direct: true,
-		Runtime: w.Runtime, Ramp: ramp, RandSeed: w.Seed, CPUsAllowed: t.cpus,
-		// Both sides read the same clock, which also spares fio from calibrating its own (60 ms a start); the
-		// disks are watched from outside.
-		Extra: map[string]string{"clocksource": "clock_gettime", "disk_util": "0"},
-	}
-	text, err := job.Text()
-	if err != nil {
-		return load.Request{}, err
-	}
-	return load.Request{
-		Argv: append([]string{t.fio}, fio.Args("-")...), Input: text, Disk: t.disk,
-		Timeout: ramp + w.Runtime + overtime, StallAfter: stallAfter, Step: seriesStep,
-	}, nil
-}
-
-// fold turns what the load generator said into a window's numbers; asked is the runtime that it was given.
+// fold turns what the load generator said into a window's numbers; asked is the runtime that fio was given.
 // A window without a number comes back with its status and the reason.
-func fold(w *record.Window, r load.Result, asked time.Duration) {
+func fold(w *record.Window, r load.Result, l spec.Workload, asked time.Duration) {
 	w.Raw = r.Output
 	w.Evidence.Series, w.Evidence.SeriesStep = r.Series, int64(seriesStep)
 	if r.Stalled != "" {
 		w.Status, w.Reason = record.Stalled, r.Stalled
+		return
+	}
+	if l.Ioping() {
+		foldIoping(w, r, l)
 		return
 	}
 	out, err := fio.Parse(r.Output)

@@ -30,30 +30,52 @@ func TestRequest(t *testing.T) {
 	w := plan.Window{Seed: 41, Runtime: 200 * time.Millisecond}
 	sync := spec.Workload{Name: "sync", RW: "randwrite", BS: 4096, IODepth: 1, FDataSync: 1}
 	for name, tt := range map[string]struct {
-		load   spec.Workload
-		ramp   time.Duration
-		target target
+		load         spec.Workload
+		ramp         time.Duration
+		target       target
+		compressible float64
 	}{
-		"slice-of-a-device": {sync, 0, target{fio: "/cache/fio", filename: "/dev/sdb", offset: 1 << 20, size: 32 << 20, cpus: "0,1", disk: "sdb"}},
+		"slice-of-a-device": {load: sync, target: target{fio: "/cache/fio", filename: "/dev/sdb", offset: 1 << 20, size: 32 << 20, cpus: "0,1", disk: "sdb"}},
+		"mixture": {
+			load:         spec.Workload{Name: "oltp", RW: "randrw", BS: 512, IODepth: 1, NumJobs: 8, RWMixRead: 50, BSSplit: "512/25:4k/75,8k/100", PercentageRandom: "12", BSIsSeqRand: true, BlockAlign: 512, ThinkTime: time.Millisecond},
+			target:       target{fio: "/bin/fio", filename: "/dev/vda", size: 32 << 20, cpus: "0-1", disk: "vda"},
+			compressible: 0.5,
+		},
+		"ioping-read": {
+			load:   spec.Workload{Name: "ping", Generator: "ioping", RW: "randread", BS: 4096, IODepth: 1, Requests: 10, Interval: time.Second},
+			target: target{ioping: "/bin/ioping", filename: "/dev/vda", size: 32 << 20, cpus: "1", disk: "vda"},
+		},
+		"ioping-write": {
+			load:   spec.Workload{Name: "ping", Generator: "ioping", RW: "write", BS: 4 << 20, IODepth: 1, Requests: 10},
+			target: target{ioping: "/usr/bin/ioping", filename: "/scratch/host.raw", offset: 1 << 20, size: 32 << 20, cpus: "0,1"},
+		},
 		"guest-with-ramp": {
-			spec.Workload{Name: "mixed", RW: "randrw", BS: 8192, IODepth: 32, RWMixRead: 70},
-			time.Second,
-			target{fio: "/bin/fio", filename: "/dev/vda", size: 32 << 20, cpus: "0", disk: "vda"},
+			load:   spec.Workload{Name: "mixed", RW: "randrw", BS: 8192, IODepth: 32, RWMixRead: 70},
+			ramp:   time.Second,
+			target: target{fio: "/bin/fio", filename: "/dev/vda", size: 32 << 20, cpus: "0", disk: "vda"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			q, err := request(w, tt.load, tt.ramp, tt.target)
+			q, err := request(w, tt.load, spec.Experiment{Ramp: tt.ramp, Compressible: tt.compressible}, tt.target)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := tt.ramp + w.Runtime + overtime; q.Timeout != want || q.StallAfter != stallAfter || q.Step != seriesStep || q.Disk != tt.target.disk {
+			want := tt.ramp + w.Runtime + overtime
+			if tt.load.Ioping() {
+				want = time.Duration(tt.load.Requests)*tt.load.Interval + overtime
+			}
+			if q.Timeout != want || q.StallAfter != stallAfter || q.Step != seriesStep || q.Disk != tt.target.disk {
 				t.Errorf("%+v, want a timeout of %v and the disk %s watched", q, want, tt.target.disk)
 			}
 			checkGolden(t, "request/"+name+".want", strings.Join(q.Argv, " ")+"\n"+q.Input)
 		})
 	}
-	if _, err := request(w, sync, 0, target{fio: "fio", filename: "/dev/$(reboot)", size: 1 << 20}); err == nil {
+	if _, err := request(w, sync, spec.Experiment{}, target{fio: "fio", filename: "/dev/$(reboot)", size: 1 << 20}); err == nil {
 		t.Error("a file name that fio would expand was accepted")
+	}
+	ping := spec.Workload{Name: "ping", Generator: "ioping", RW: "read", BS: 4096, Requests: 10}
+	if _, err := request(w, ping, spec.Experiment{}, target{filename: "/dev/vda", size: 1 << 20}); err == nil || !strings.Contains(err.Error(), "ioping is missing") {
+		t.Errorf("a load of ioping without ioping: %v", err)
 	}
 }
 
@@ -82,7 +104,7 @@ func TestFold(t *testing.T) {
 				}
 			}
 			var w record.Window
-			fold(&w, tt.result, 200*time.Millisecond)
+			fold(&w, tt.result, spec.Workload{}, 200*time.Millisecond)
 			if diff := cmp.Diff(string(tt.result.Output), string(w.Raw)); diff != "" {
 				t.Errorf("the raw output is not kept:\n%s", diff)
 			}

@@ -2,6 +2,7 @@
 package provisiontest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -25,6 +26,27 @@ type Suite struct {
 
 	// Content returns what the guest would read. nil: the bytes of the volume's file or device.
 	Content func(t *testing.T, v provision.Volume) []byte
+
+	// NewIn is New for a driver whose ground is made in a folder: it is given the run's scratch folder. One of the two
+	// is set.
+	NewIn func(t *testing.T, dir string) provision.Driver
+
+	// Ended closes what the driver holds open, as a run does at its end and the kernel does for one that was killed,
+	// before its journal is undone. nil: it holds nothing.
+	Ended func()
+
+	// Left names what volumes left on the host beside files and loop devices, such as volume groups. nil: they make
+	// no such thing.
+	Left func(t *testing.T) []string
+}
+
+// driver makes a new driver for a place.
+func (s Suite) driver(t *testing.T, p place) provision.Driver {
+	t.Helper()
+	if s.NewIn != nil {
+		return s.NewIn(t, p.scratch)
+	}
+	return s.New(t)
 }
 
 // Run tries the driver.
@@ -66,9 +88,17 @@ func (p place) request(s Suite, name string) provision.Request {
 	return provision.Request{Dir: p.scratch, Stack: stack, Size: Size, Serial: "serial-" + name}
 }
 
-// clean checks that neither the scratch folder nor the journal is left.
-func (p place) clean(t *testing.T) {
+// clean checks that neither the scratch folder nor the journal is left, nor anything on the host.
+func (s Suite) clean(t *testing.T, p place) {
 	t.Helper()
+	for _, loop := range loops(t, p.parent) {
+		t.Errorf("%s is left, bound to a file in %s", loop, p.parent)
+	}
+	if s.Left != nil {
+		for _, left := range s.Left(t) {
+			t.Errorf("%s is left", left)
+		}
+	}
 	for _, dir := range []string{p.parent, p.journals} {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
@@ -80,8 +110,24 @@ func (p place) clean(t *testing.T) {
 	}
 }
 
+// loops names the loop devices that are bound to files below a folder.
+func loops(t *testing.T, dir string) (bound []string) {
+	t.Helper()
+	paths, err := filepath.Glob("/sys/block/loop*/loop/backing_file")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		if text, err := os.ReadFile(path); err == nil && strings.HasPrefix(string(text), dir+"/") {
+			bound = append(bound, strings.Split(path, "/")[3])
+		}
+	}
+	return bound
+}
+
 func (s Suite) life(t *testing.T) {
-	ctx, p, d := t.Context(), newPlace(t), s.New(t)
+	ctx, p := t.Context(), newPlace(t)
+	d := s.driver(t, p)
 	r := p.request(s, "life")
 	need, err := d.Need(r)
 	if err != nil {
@@ -107,15 +153,17 @@ func (s Suite) life(t *testing.T) {
 		t.Error(err)
 	}
 	incompressible(t, s.Content(t, v))
-	if path, err := d.Resolve(v); err != nil || !exists(path) {
-		t.Errorf("Resolve: %q, %v", path, err)
+	s.refresh(t, d, v)
+	paths, err := d.Resolve(ctx, v)
+	if err != nil || len(paths) == 0 || !exists(paths[0]) {
+		t.Errorf("Resolve: %q, %v", paths, err)
 	}
-	real, err := d.RealSize(v)
-	if err != nil || real < Size {
-		t.Errorf("RealSize %d, %v", real, err)
+	report, err := d.Report(ctx, v)
+	if err != nil || report.RealSize < Size {
+		t.Errorf("Report %+v, %v", report, err)
 	}
-	if need > 0 && real > need {
-		t.Errorf("the volume takes %d bytes, Need said %d", real, need)
+	if need > 0 && report.RealSize > need {
+		t.Errorf("the volume takes %d bytes, Need said %d", report.RealSize, need)
 	}
 	for range 2 {
 		if err := d.Destroy(ctx, v); err != nil {
@@ -125,17 +173,48 @@ func (s Suite) life(t *testing.T) {
 	if !v.Block && exists(v.Path) {
 		t.Errorf("%s is left by Destroy", v.Path)
 	}
+	s.end()
 	if err := p.journal.Undo(ctx); err != nil {
 		t.Error(err)
 	}
-	p.clean(t)
+	s.clean(t, p)
+}
+
+// refresh brings a volume that changes back into its state while it is open, as a guest has it, and checks that it
+// still holds what it held.
+func (s Suite) refresh(t *testing.T, d provision.Driver, v provision.Volume) {
+	t.Helper()
+	r, ok := d.(provision.Refresher)
+	if !ok {
+		return
+	}
+	guest, err := os.OpenFile(v.Path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer guest.Close()
+	before := s.Content(t, v)
+	for range 2 {
+		if err := r.Refresh(t.Context(), v); err != nil {
+			t.Errorf("Refresh: %v", err)
+		}
+	}
+	if err := provision.DropCache(v); err != nil {
+		t.Error(err)
+	}
+	if !bytes.Equal(before, s.Content(t, v)) {
+		t.Error("Refresh changed what the volume holds")
+	}
+	if err := d.Verify(t.Context(), v); err != nil {
+		t.Errorf("after Refresh: %v", err)
+	}
 }
 
 // fill fills a volume and checks what progress is told.
 func (s Suite) fill(t *testing.T, d provision.Driver, v provision.Volume) {
 	t.Helper()
 	last := int64(0)
-	err := d.Fill(t.Context(), v, 1, func(n int64) {
+	err := d.Fill(t.Context(), v, provision.Content{Seed: 1}, func(n int64) {
 		if n <= last {
 			t.Errorf("progress went from %d to %d", last, n)
 		}
@@ -150,27 +229,30 @@ func (s Suite) fill(t *testing.T, d provision.Driver, v provision.Volume) {
 }
 
 func (s Suite) twoDiffer(t *testing.T) {
-	p, d := newPlace(t), s.New(t)
+	p := newPlace(t)
+	d := s.driver(t, p)
 	var blocks [][]byte
 	for i, name := range []string{"one", "two"} {
 		v, err := d.Create(t.Context(), p.journal, p.request(s, name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := d.Fill(t.Context(), v, uint64(i), nil); err != nil {
+		if err := d.Fill(t.Context(), v, provision.Content{Seed: uint64(i)}, nil); err != nil {
 			t.Fatal(err)
 		}
 		blocks = append(blocks, s.Content(t, v))
 	}
 	incompressible(t, append(blocks[0], blocks[1]...))
+	s.end()
 	if err := p.journal.Undo(t.Context()); err != nil {
 		t.Error(err)
 	}
-	p.clean(t)
+	s.clean(t, p)
 }
 
 func (s Suite) badRequests(t *testing.T) {
-	p, d := newPlace(t), s.New(t)
+	p := newPlace(t)
+	d := s.driver(t, p)
 	for _, size := range []int64{-1, 0, 1000, Size + 512} {
 		r := p.request(s, "bad")
 		r.Size = size
@@ -188,23 +270,25 @@ func (s Suite) badRequests(t *testing.T) {
 }
 
 func (s Suite) cancelled(t *testing.T) {
-	p, d := newPlace(t), s.New(t)
+	p := newPlace(t)
+	d := s.driver(t, p)
 	v, err := d.Create(t.Context(), p.journal, p.request(s, "cancelled"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	err = d.Fill(ctx, v, 1, func(int64) { cancel() })
+	err = d.Fill(ctx, v, provision.Content{Seed: 1}, func(int64) { cancel() })
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("Fill after a cancel: %v", err)
 	}
 	// The process ends here, and the next start cleans up.
-	p.replay(t)
-	p.clean(t)
+	s.replay(t, p)
+	s.clean(t, p)
 }
 
-func (p place) replay(t *testing.T) {
+func (s Suite) replay(t *testing.T, p place) {
 	t.Helper()
+	s.end()
 	if err := p.journal.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -217,6 +301,12 @@ func (p place) replay(t *testing.T) {
 	}
 }
 
+func (s Suite) end() {
+	if s.Ended != nil {
+		s.Ended()
+	}
+}
+
 // stopped is the panic that ends a life at a journal entry.
 type stopped struct{}
 
@@ -224,7 +314,8 @@ type stopped struct{}
 // the entry undoes, and once when all is made; then it replays the journal.
 func (s Suite) killed(t *testing.T) {
 	for step := 1; ; step++ {
-		p, d := newPlace(t), s.New(t)
+		p := newPlace(t)
+		d := s.driver(t, p)
 		seen := 0
 		p.journal.After = func(revert.Entry) {
 			if seen++; seen == step {
@@ -233,8 +324,8 @@ func (s Suite) killed(t *testing.T) {
 		}
 		died := s.make(t, d, p)
 		p.journal.After = nil
-		p.replay(t)
-		p.clean(t)
+		s.replay(t, p)
+		s.clean(t, p)
 		if !died {
 			return
 		}
@@ -257,7 +348,7 @@ func (s Suite) make(t *testing.T, d provision.Driver, p place) (died bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Fill(t.Context(), v, 1, nil); err != nil {
+	if err := d.Fill(t.Context(), v, provision.Content{Seed: 1}, nil); err != nil {
 		t.Fatal(err)
 	}
 	return false
@@ -266,6 +357,16 @@ func (s Suite) make(t *testing.T, d provision.Driver, p place) (died bool) {
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
+}
+
+// NeedLoop skips the test where no loop device can be made.
+func NeedLoop(t *testing.T) {
+	t.Helper()
+	if f, err := os.OpenFile("/dev/loop-control", os.O_RDWR, 0); err != nil {
+		t.Skipf("no loop device to be had: %v", err)
+	} else if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Loop makes a loop device on a file of so many bytes that are not written, and frees it when the test ends. The

@@ -19,14 +19,14 @@ type entry struct {
 	Offset *int64 `json:"offset"` // in the image file; nil when the data is not there as it is
 }
 
-func (d Driver) imageMap(ctx context.Context, v provision.Volume) ([]entry, error) {
-	out, err := d.Run.Run(ctx, sys.Command{Argv: []string{"qemu-img", "map", "-f", "qcow2", "--output=json", v.Path}})
+func (d Driver) imageMap(ctx context.Context, path string) ([]entry, error) {
+	out, err := d.Run.Run(ctx, sys.Command{Argv: []string{"qemu-img", "map", "-f", "qcow2", "--output=json", path}})
 	if err != nil {
 		return nil, err
 	}
 	entries, err := parseMap(out)
 	if err != nil {
-		return nil, fmt.Errorf("qemu-img map of %s: %w", v.Path, err)
+		return nil, fmt.Errorf("qemu-img map of %s: %w", path, err)
 	}
 	return entries, nil
 }
@@ -44,14 +44,14 @@ func parseMap(out []byte) ([]entry, error) {
 	return entries, nil
 }
 
-func (d Driver) places(ctx context.Context, v provision.Volume) ([]provision.Extent, error) {
-	entries, err := d.imageMap(ctx, v)
+func (d Driver) places(ctx context.Context, path string, size int64) ([]provision.Extent, error) {
+	entries, err := d.imageMap(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	extents, err := places(entries, v.Size)
+	extents, err := places(entries, size)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", v.Path, err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return extents, nil
 }

@@ -35,6 +35,11 @@ func TestConformance(t *testing.T) {
 		"full, 4k cluster": {Preallocation: "full", ClusterSize: 4096},
 		"2M cluster":       {ClusterSize: 2 << 20},
 		"512 B cluster":    {ClusterSize: 512},
+		"subclusters":      {ExtendedL2: true, ClusterSize: 128 << 10},
+		"lazy refcounts":   {LazyRefcounts: true},
+		"overlay":          {BackingFile: true},
+		"snapshot":         {Snapshot: "fresh"},
+		"copied snapshot":  {Snapshot: "copied"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			stack.Format = "qcow2"
@@ -69,20 +74,28 @@ func converted(t *testing.T, v provision.Volume) []byte {
 	return data
 }
 
-func TestCreateArgs(t *testing.T) {
+func TestCreateCommands(t *testing.T) {
 	for preallocation, want := range map[string]string{
 		"": "metadata", "off": "metadata", "metadata": "metadata", "falloc": "falloc", "full": "falloc",
 	} {
-		got, err := createArgs("/x", provision.Request{Size: 4096, Stack: spec.Stack{Preallocation: preallocation, ClusterSize: 1 << 20}})
+		got, err := createCommands(provision.Volume{Path: "/x"}, provision.Request{Size: 4096, Stack: spec.Stack{Preallocation: preallocation, ClusterSize: 1 << 20}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := []string{"qemu-img", "create", "-q", "-f", "qcow2", "-o", "cluster_size=1048576,preallocation=" + want, "/x", "4096"}
+		want := [][]string{{"qemu-img", "create", "-q", "-f", "qcow2", "-o", "cluster_size=1048576,preallocation=" + want, "/x", "4096"}}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}
 	}
-	if _, err := createArgs("/x", provision.Request{Stack: spec.Stack{Preallocation: "some"}}); errkind.CodeOf(err) != errkind.Usage {
+	got, err := createCommands(provision.Volume{Path: "/x", Base: "/x.base"}, provision.Request{Size: 4096, Stack: spec.Stack{ExtendedL2: true, LazyRefcounts: true}})
+	want := [][]string{
+		{"qemu-img", "create", "-q", "-f", "qcow2", "-o", "cluster_size=65536,extended_l2=on,lazy_refcounts=on,preallocation=metadata", "/x.base", "4096"},
+		{"qemu-img", "create", "-q", "-f", "qcow2", "-o", "cluster_size=65536,extended_l2=on,lazy_refcounts=on", "-b", "/x.base", "-F", "qcow2", "/x", "4096"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("an overlay: %v %s", err, diff)
+	}
+	if _, err := createCommands(provision.Volume{Path: "/x"}, provision.Request{Stack: spec.Stack{Preallocation: "some"}}); errkind.CodeOf(err) != errkind.Usage {
 		t.Errorf("an unknown preallocation: %v", err)
 	}
 }
@@ -171,7 +184,7 @@ func TestDiskFullHalfWay(t *testing.T) {
 		r := provision.Request{Dir: scratch, Stack: spec.Stack{Name: "s"}, Size: 64 << 20, Serial: "s"}
 		v, err := d.Create(t.Context(), j, r)
 		if err == nil {
-			err = d.Fill(t.Context(), v, 1, nil)
+			err = d.Fill(t.Context(), v, provision.Content{Seed: 1}, nil)
 		}
 		if !errors.Is(err, unix.ENOSPC) || errkind.CodeOf(err) != errkind.Usage || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", options, err)
@@ -207,5 +220,51 @@ func TestFailedCommandShowsItself(t *testing.T) {
 	}
 	if err := j.Undo(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// A snapshot shares all its clusters with the image at first, and none once everything was written again.
+func TestSnapshotShares(t *testing.T) {
+	needImg(t)
+	for state, shared := range map[string]bool{"fresh": true, "copied": false} {
+		parent := t.TempDir()
+		j, err := revert.Open(t.TempDir(), "snapshot")
+		if err != nil {
+			t.Fatal(err)
+		}
+		scratch, err := j.Scratch(parent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := Driver{Run: sys.Exec{}}
+		r := provision.Request{Dir: scratch, Stack: spec.Stack{Name: "s", Snapshot: state}, Size: 8 << 20, Serial: "s"}
+		v, err := d.Create(t.Context(), j, r)
+		if err == nil {
+			err = d.Fill(t.Context(), v, provision.Content{Seed: 1}, nil)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		report, err := d.Report(t.Context(), v)
+		if err != nil || report.Properties["snapshots"] != "1" || report.Properties["cluster_size"] != "65536" {
+			t.Errorf("%s: %+v, %v", state, report, err)
+		}
+		if once := report.RealSize < 9<<20; once != shared {
+			t.Errorf("%s: the image takes %d bytes", state, report.RealSize)
+		}
+		if err := j.Undo(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestParseInfo(t *testing.T) {
+	if _, err := parseInfo([]byte("qemu-img: no")); err == nil {
+		t.Error("took what is no JSON")
+	}
+	got, err := parseInfo([]byte(`{"cluster-size": 131072, "backing-filename": "/b", "format-specific": {"data": {"extended-l2": true}}}`))
+	want := map[string]string{"cluster_size": "131072", "lazy_refcounts": "false", "extended_l2": "true", "snapshots": "0", "backing_file": "/b"}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v %s", err, diff)
 	}
 }

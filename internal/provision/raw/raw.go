@@ -4,9 +4,6 @@ package raw
 import (
 	"context"
 	"errors"
-	"os"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/iotax/iotax/internal/provision"
 	"github.com/iotax/iotax/internal/revert"
@@ -18,7 +15,8 @@ type Driver struct{}
 // Need implements provision.Driver.
 func (Driver) Need(r provision.Request) (int64, error) { return r.Size, provision.CheckSize(r.Size) }
 
-// Create implements provision.Driver. The blocks are reserved at once, so that the file lies in one piece.
+// Create implements provision.Driver. The blocks are reserved at once, so that the file lies in one piece, unless
+// preallocation is off: then the file system gives them as they are written. Filling it is what makes it "full".
 func (Driver) Create(_ context.Context, j *revert.Journal, r provision.Request) (provision.Volume, error) {
 	if err := provision.CheckSize(r.Size); err != nil {
 		return provision.Volume{}, err
@@ -30,29 +28,17 @@ func (Driver) Create(_ context.Context, j *revert.Journal, r provision.Request) 
 	if _, err := j.Add(revert.Remove(path)); err != nil {
 		return provision.Volume{}, err
 	}
-	if err := reserve(path, r.Size); err != nil {
+	if err := provision.MakeFile(path, r.Size, r.Stack.Preallocation != "off"); err != nil {
 		return provision.Volume{}, errors.Join(provision.Full(err, path), provision.RemoveFile(path))
 	}
 	return provision.Volume{Stack: r.Stack.Name, Path: path, Format: "raw", Size: r.Size, Serial: r.Serial}, nil
 }
 
-func reserve(path string, size int64) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	err = unix.Fallocate(int(f.Fd()), 0, 0, size)
-	if errors.Is(err, unix.EOPNOTSUPP) { // NFS before 4.2, ZFS before 2.1, FUSE
-		err = f.Truncate(size)
-	}
-	return errors.Join(err, f.Close())
-}
-
 func whole(v provision.Volume) []provision.Extent { return []provision.Extent{{At: 0, Length: v.Size}} }
 
 // Fill implements provision.Driver.
-func (Driver) Fill(ctx context.Context, v provision.Volume, seed uint64, progress func(int64)) error {
-	return provision.Write(ctx, v.Path, whole(v), seed, progress)
+func (Driver) Fill(ctx context.Context, v provision.Volume, c provision.Content, progress func(int64)) error {
+	return provision.Write(ctx, v.Path, whole(v), c, progress)
 }
 
 // Verify implements provision.Driver.
@@ -64,10 +50,15 @@ func (Driver) Verify(_ context.Context, v provision.Volume) error {
 }
 
 // Resolve implements provision.Driver.
-func (Driver) Resolve(v provision.Volume) (string, error) { return v.Path, nil }
+func (Driver) Resolve(_ context.Context, v provision.Volume) ([]string, error) {
+	return []string{v.Path}, nil
+}
 
-// RealSize implements provision.Driver.
-func (Driver) RealSize(v provision.Volume) (int64, error) { return provision.Taken(v.Path) }
+// Report implements provision.Driver.
+func (Driver) Report(_ context.Context, v provision.Volume) (provision.Report, error) {
+	taken, err := provision.Taken(v.Path)
+	return provision.Report{RealSize: taken}, err
+}
 
 // Destroy implements provision.Driver.
 func (Driver) Destroy(_ context.Context, v provision.Volume) error {

@@ -19,10 +19,39 @@ import (
 )
 
 func TestConformance(t *testing.T) {
-	provisiontest.Run(t, provisiontest.Suite{
-		New:   func(*testing.T) provision.Driver { return raw.Driver{} },
-		Stack: spec.Stack{Format: "raw"},
-	})
+	for _, preallocation := range []string{"", "off", "falloc", "full"} {
+		t.Run("preallocation="+preallocation, func(t *testing.T) {
+			provisiontest.Run(t, provisiontest.Suite{
+				New:   func(*testing.T) provision.Driver { return raw.Driver{} },
+				Stack: spec.Stack{Format: "raw", Preallocation: preallocation},
+			})
+		})
+	}
+}
+
+func TestPreallocation(t *testing.T) {
+	for preallocation, reserved := range map[string]bool{"": true, "off": false, "falloc": true, "full": true} {
+		j, err := revert.Open(t.TempDir(), "raw")
+		if err != nil {
+			t.Fatal(err)
+		}
+		scratch, err := j.Scratch(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := provision.Request{Dir: scratch, Stack: spec.Stack{Name: "s", Preallocation: preallocation}, Size: 1 << 20}
+		v, err := raw.Driver{}.Create(t.Context(), j, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		taken, err := provision.Taken(v.Path)
+		if err != nil || (taken >= r.Size) != reserved {
+			t.Errorf("preallocation %q reserves %d bytes, %v", preallocation, taken, err)
+		}
+		if err := j.Undo(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 func TestVerifyTellsHoles(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -46,24 +47,37 @@ func (d *Driver) Create(ctx context.Context, _ *revert.Journal, r provision.Requ
 	if err := provision.CheckSize(r.Size); err != nil {
 		return provision.Volume{}, err
 	}
-	if err := d.take(ctx); err != nil {
-		return provision.Volume{}, err
-	}
-	size, err := Size(d.Device)
+	at, err := d.Allot(ctx, r.Stack.Name, r.Size)
 	if err != nil {
 		return provision.Volume{}, err
 	}
-	at := max(d.next, Margin)
-	if room := size - Margin - at; r.Size > room {
-		return provision.Volume{}, errkind.WithHint(
-			errkind.Userf("%s has %s left, the volume of %s needs %s", d.Device, unit.Bytes(max(room, 0)), r.Stack.Name, unit.Bytes(r.Size)),
-			"give a smaller size, fewer stacks or a larger device")
-	}
-	d.next = (at + r.Size + Margin - 1) / Margin * Margin
 	return provision.Volume{
 		Stack: r.Stack.Name, Path: d.Device, Format: "raw", Block: true, Offset: at, Size: r.Size, Serial: r.Serial,
 	}, nil
 }
+
+// Allot claims the device and gives the next size bytes of it that are nobody's, from a multiple of Margin on. An error
+// says whose they were to be.
+func (d *Driver) Allot(ctx context.Context, whose string, size int64) (at int64, err error) {
+	if err := d.take(ctx); err != nil {
+		return 0, err
+	}
+	room, err := Size(d.Device)
+	if err != nil {
+		return 0, err
+	}
+	at = max(d.next, Margin)
+	if left := room - Margin - at; size > left {
+		return 0, errkind.WithHint(
+			errkind.Userf("%s has %s left, the volume of %s needs %s", d.Device, unit.Bytes(max(left, 0)), whose, unit.Bytes(size)),
+			"give a smaller size, fewer stacks or a larger device")
+	}
+	d.next = at + whole(size)
+	return at, nil
+}
+
+// whole rounds a size up to what a slice of the device takes.
+func whole(size int64) int64 { return (size + Margin - 1) / Margin * Margin }
 
 // take asks once more whether the device may be written to, since hours may lie between the first look and this one
 // (a run waits for another, and downloads its kernel), and claims it: until Close nobody can mount it, swap to it or
@@ -81,7 +95,7 @@ func (d *Driver) take(ctx context.Context) error {
 	}
 	f, err := os.OpenFile(d.Device, os.O_RDONLY|os.O_EXCL, 0)
 	if errors.Is(err, unix.EBUSY) {
-		return errkind.Userf("%s is not written to: something took it just now", d.Device)
+		return d.taken()
 	}
 	if err == nil {
 		d.claim = f
@@ -96,6 +110,27 @@ func (d *Driver) reasons(ctx context.Context) ([]string, error) {
 	return d.Check(ctx, d.Device)
 }
 
+// Exchange replaces the claim on the whole device, which lets nobody claim a part of it, by a claim on one of its
+// parts, which lets nobody claim the whole. claim makes the new one while nothing is claimed: it fails when somebody was
+// quicker.
+func (d *Driver) Exchange(claim func() (*os.File, error)) error {
+	if err := d.Close(); err != nil {
+		return err
+	}
+	f, err := claim()
+	if errors.Is(err, unix.EBUSY) {
+		return d.taken()
+	}
+	if err == nil {
+		d.claim = f
+	}
+	return err
+}
+
+func (d *Driver) taken() error {
+	return errkind.Userf("%s is not written to: something took it just now", d.Device)
+}
+
 // Close gives the device free again, at the end of the run.
 func (d *Driver) Close() error {
 	if d.claim == nil {
@@ -108,13 +143,21 @@ func (d *Driver) Close() error {
 
 // CheckSize refuses a device on which n slices of size bytes do not fit, before anything is written to it.
 func CheckSize(device string, n int, size int64) error {
+	return CheckSizes(device, slices.Repeat([]int64{size}, n))
+}
+
+// CheckSizes refuses a device on which slices of these sizes in bytes do not fit, before anything is written to it.
+func CheckSizes(device string, sizes []int64) error {
 	room, err := Size(device)
 	if err != nil {
 		return err
 	}
-	each := (size + Margin - 1) / Margin * Margin
-	if need := int64(n)*each + 2*Margin; need > room {
-		return errkind.WithHint(errkind.Userf("%s has %s, %d volumes need %s", device, unit.Bytes(room), n, unit.Bytes(need)),
+	need := int64(2 * Margin)
+	for _, size := range sizes {
+		need += whole(size)
+	}
+	if need > room {
+		return errkind.WithHint(errkind.Userf("%s has %s, %d volumes need %s", device, unit.Bytes(room), len(sizes), unit.Bytes(need)),
 			"give a smaller size, fewer stacks or a larger device")
 	}
 	return nil
@@ -142,8 +185,8 @@ func extent(v provision.Volume) []provision.Extent {
 }
 
 // Fill implements provision.Driver.
-func (*Driver) Fill(ctx context.Context, v provision.Volume, seed uint64, progress func(int64)) error {
-	return provision.Write(ctx, v.Path, extent(v), seed, progress)
+func (*Driver) Fill(ctx context.Context, v provision.Volume, c provision.Content, progress func(int64)) error {
+	return provision.Write(ctx, v.Path, extent(v), c, progress)
 }
 
 // Verify implements provision.Driver. A device does not tell which of its blocks were written: that none reads as
@@ -153,10 +196,14 @@ func (*Driver) Verify(_ context.Context, v provision.Volume) error {
 }
 
 // Resolve implements provision.Driver.
-func (*Driver) Resolve(v provision.Volume) (string, error) { return v.Path, nil }
+func (*Driver) Resolve(_ context.Context, v provision.Volume) ([]string, error) {
+	return []string{v.Path}, nil
+}
 
-// RealSize implements provision.Driver.
-func (*Driver) RealSize(v provision.Volume) (int64, error) { return v.Size, nil }
+// Report implements provision.Driver.
+func (*Driver) Report(_ context.Context, v provision.Volume) (provision.Report, error) {
+	return provision.Report{RealSize: v.Size}, nil
+}
 
 // Destroy implements provision.Driver. The device stays as it is: its old data is gone, and trimming it would change
 // the state in which the next run finds it.

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/iotax/iotax/internal/errkind"
 	"github.com/iotax/iotax/internal/provision"
 	"github.com/iotax/iotax/internal/provision/provisiontest"
@@ -50,7 +52,7 @@ func TestSlicesLieApartAndLeaveTheEdges(t *testing.T) {
 			t.Errorf("volume %+v begins before %d or is no slice", v, end)
 		}
 		end = v.Offset + v.Size
-		if err := d.Fill(t.Context(), v, 1, nil); err != nil {
+		if err := d.Fill(t.Context(), v, provision.Content{Seed: 1}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -137,5 +139,53 @@ func TestAFileIsNoDevice(t *testing.T) {
 		if _, err := (&slice.Driver{Device: dev, Check: empty}).Create(t.Context(), nil, request("s", 4096)); err == nil {
 			t.Errorf("took %s", dev)
 		}
+	}
+}
+
+func TestCheckSizes(t *testing.T) {
+	dev := provisiontest.Loop(t, 16<<20)
+	for _, tt := range []struct {
+		sizes []int64
+		fits  bool
+	}{
+		{nil, true},
+		{[]int64{14 << 20}, true},
+		{[]int64{14<<20 + 1}, false},
+		{[]int64{4096, 4096, 12 << 20}, true}, // each takes whole MiB
+		{[]int64{4096, 4096, 4096, 12 << 20}, false},
+	} {
+		err := slice.CheckSizes(dev, tt.sizes)
+		if (err == nil) != tt.fits || err != nil && errkind.CodeOf(err) != errkind.Usage {
+			t.Errorf("%v: %v", tt.sizes, err)
+		}
+	}
+	if err := slice.CheckSize(dev, 3, 4<<20); err != nil {
+		t.Error(err)
+	}
+	if err := slice.CheckSize(dev, 4, 4<<20); errkind.CodeOf(err) != errkind.Usage {
+		t.Errorf("four of 4 MiB: %v", err)
+	}
+}
+
+func TestExchange(t *testing.T) {
+	dev := provisiontest.Loop(t, 16<<20)
+	d := &slice.Driver{Device: dev, Check: empty}
+	defer d.Close()
+	if at, err := d.Allot(t.Context(), "s", 4096); err != nil || at != slice.Margin {
+		t.Fatalf("%d, %v", at, err)
+	}
+	exclusively := func() (*os.File, error) { return os.OpenFile(dev, os.O_RDONLY|unix.O_EXCL, 0) }
+	if _, err := exclusively(); !errors.Is(err, unix.EBUSY) {
+		t.Fatalf("a device that is held: %v", err)
+	}
+	if err := d.Exchange(exclusively); err != nil {
+		t.Errorf("the device was not free for the new claim: %v", err)
+	}
+	if _, err := exclusively(); !errors.Is(err, unix.EBUSY) {
+		t.Errorf("the new claim is not held: %v", err)
+	}
+	err := d.Exchange(func() (*os.File, error) { return nil, unix.EBUSY })
+	if errkind.CodeOf(err) != errkind.Usage || !strings.Contains(err.Error(), "took it just now") {
+		t.Errorf("somebody was quicker: %v", err)
 	}
 }
