@@ -43,6 +43,11 @@ run: setup build ## install what is missing, build, and measure this machine: ab
 test: setup build ## install what the tests need and run them all
 	$(GO) run $(GOTESTSUM) --format pkgname-and-test-fails -- -timeout 35m $(TESTS)
 
+.PHONY: lab
+lab: setup build ## what needs LVM, ZFS, Xen or another QEMU: a quarter of an hour, once six minutes more; needs Debian and root
+	$(GO) run ./internal/lab/iotax-lab build
+	IOTAX_LAB_TESTS=1 $(GO) test -count=1 -v -timeout 90m ./internal/lab
+
 .PHONY: lint
 lint: build ## formatting, go vet, staticcheck
 	@echo "gofumpt"; out="$$($(GO) run $(GOFUMPT) -l cmd internal)" && test -z "$$out" || { echo "not formatted:"; echo "$$out"; exit 1; }
