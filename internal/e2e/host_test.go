@@ -51,6 +51,7 @@ func newHost(t *testing.T) *host {
 // run is one iotax.
 type run struct {
 	*host
+	patience       time.Duration
 	cmd            *exec.Cmd
 	stdout, stderr output
 	ended          chan struct{}
@@ -74,11 +75,17 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
+// command is an iotax with these arguments.
+func (h *host) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(h.program, args...)
+	cmd.Env = append(os.Environ(), "IOTAX_STATE="+h.state, "IOTAX_CACHE="+vmtest.CacheDir(h.t), "TMPDIR="+h.tmp, markEnv+"="+h.dir)
+	return cmd
+}
+
 // start runs iotax with these arguments.
 func (h *host) start(args ...string) *run {
 	h.t.Helper()
-	r := &run{host: h, cmd: exec.Command(h.program, args...), ended: make(chan struct{})}
-	r.cmd.Env = append(os.Environ(), "IOTAX_STATE="+h.state, "IOTAX_CACHE="+vmtest.CacheDir(h.t), "TMPDIR="+h.tmp, markEnv+"="+h.dir)
+	r := &run{host: h, patience: patience, cmd: h.command(args...), ended: make(chan struct{})}
 	r.cmd.Stdout, r.cmd.Stderr = &r.stdout, &r.stderr
 	r.cmd.WaitDelay = time.Second
 	if err := r.cmd.Start(); err != nil {
@@ -89,8 +96,13 @@ func (h *host) start(args ...string) *run {
 		close(r.ended)
 	}()
 	h.t.Cleanup(func() {
-		_ = r.cmd.Process.Kill()
-		<-r.ended
+		select {
+		case <-r.ended:
+		default: // the test gave it up: other tests need what it holds
+			_ = r.cmd.Process.Kill()
+			<-r.ended
+			_ = h.command("clean").Run()
+		}
 		if h.t.Failed() {
 			h.t.Logf("%s\nstdout: %.3000s\nstderr: %.9000s", strings.Join(args, " "), r.stdout.String(), r.stderr.String())
 		}
@@ -123,7 +135,7 @@ func (r *run) wait(code int) {
 	r.t.Helper()
 	select {
 	case <-r.ended:
-	case <-time.After(patience):
+	case <-time.After(r.patience):
 		r.t.Fatalf("%v does not end", r.cmd.Args[1:])
 	}
 	if got := r.cmd.ProcessState.ExitCode(); got != code {
