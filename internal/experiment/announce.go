@@ -49,8 +49,8 @@ func (r *Ready) space(estimate int64) int64 {
 			total = need
 		}
 	} else {
-		s := r.storages("")
-		if sizes, err := s.parts(r.jobs(s, "", serialOf)); err == nil {
+		s, jobs := r.outline()
+		if sizes, err := s.parts(jobs); err == nil {
 			for _, size := range sizes {
 				total += size
 			}

@@ -211,9 +211,8 @@ func (r *Ready) judgeStacks(ctx context.Context) error {
 
 // checkPools refuses what is wrong with the pools that the stacks name: one that is not there, a name that is taken.
 func (r *Ready) checkPools(ctx context.Context) error {
-	s := r.storages("")
+	s, jobs := r.outline()
 	var requests []provision.Request
-	jobs := r.jobs(s, "", serialOf)
 	for _, j := range jobs {
 		if st := j.Request.Stack.Storage; st == "lvm" || st == "lvm-thin" {
 			requests = append(requests, j.Request)
@@ -270,8 +269,7 @@ func (r *Ready) checkSpace() error {
 
 // checkDevice refuses a device that is too small for the volumes, or that cannot be divided where it has to be.
 func (r *Ready) checkDevice() error {
-	s := r.storages("")
-	jobs := r.jobs(s, "", serialOf)
+	s, jobs := r.outline()
 	sizes, err := s.parts(jobs)
 	if err != nil {
 		return err

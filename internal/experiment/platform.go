@@ -41,7 +41,7 @@ func (p Platform) lacks(ctx context.Context, s spec.Stack, g spec.Guest) (reason
 
 // block is what QEMU, the kernel and the place of the volumes offer.
 func (p Platform) block(_ context.Context, s spec.Stack, g spec.Guest) (reason, mend string) {
-	if p.BareDevice && s.Format == "qcow2" && (s.Storage == "" || s.Storage == "file") {
+	if p.BareDevice && s.Format == "qcow2" && s.PlainFile() {
 		return "an image needs a file system, and --device is a bare device", "give --scratch DIR"
 	}
 	if s.Xen() {

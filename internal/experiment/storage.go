@@ -90,7 +90,7 @@ func (s *storages) close() error {
 // onFilesystem reports whether a job's volume is a file of the run's folder.
 func (s *storages) onFilesystem(j provision.Job) bool {
 	stack := j.Request.Stack
-	return (stack.Storage == "" || stack.Storage == "file") && (!s.bare || stack.Format == "qcow2")
+	return stack.PlainFile() && (!s.bare || stack.Format == "qcow2")
 }
 
 // files is how many bytes the volumes take that are files.

@@ -90,7 +90,8 @@ func Need(w sys.World, e spec.Experiment) (int64, error) {
 }
 
 func (r *Ready) need() (sum int64, err error) {
-	for _, job := range r.jobs(r.storages(""), "", func(int) string { return "s" }) {
+	_, jobs := r.outline()
+	for _, job := range jobs {
 		n, err := job.Driver.Need(job.Request)
 		if err != nil {
 			return 0, fmt.Errorf("volume of %s: %w", job.Request.Stack.Name, err)

@@ -32,6 +32,12 @@ func (r *Ready) jobs(s *storages, dir string, serial func(i int) string) []provi
 	return jobs
 }
 
+// outline is the volumes of the experiment before there is a place for them: what they need can be asked of it.
+func (r *Ready) outline() (*storages, []provision.Job) {
+	s := r.storages("")
+	return s, r.jobs(s, "", serialOf)
+}
+
 // serialOf names the i-th volume: by this the guest tells its disks apart.
 func serialOf(i int) string { return "iotax-" + strconv.Itoa(i) }
 

@@ -90,12 +90,10 @@ func (s Stack) Served() string {
 }
 
 // File reports whether the volume is a file, as images need.
-func (s Stack) File() bool { return s.Storage == "" || s.Storage == "file" || s.Storage == "zfs-file" }
+func (s Stack) File() bool { return s.PlainFile() || s.Storage == "zfs-file" }
 
-// Pooled reports whether the volume is cut from a volume group or a ZFS pool.
-func (s Stack) Pooled() bool {
-	return slices.Contains([]string{"lvm", "lvm-thin", "zfs-file", "zvol"}, s.Storage)
-}
+// PlainFile reports whether the volume is a file of the scratch folder.
+func (s Stack) PlainFile() bool { return s.Storage == "" || s.Storage == "file" }
 
 // Compresses reports whether the storage of any stack compresses what it is given.
 func (e Experiment) Compresses() bool {
