@@ -97,8 +97,12 @@ func (v *servers) lacks(ctx context.Context, s spec.Stack, g spec.Guest) (reason
 		if reason, mend = spdk.Refuses(s); reason != "" {
 			return reason, mend
 		}
-		if _, err := spdk.Find(v.spdk); err != nil {
+		c, err := spdk.Find(v.spdk)
+		if err != nil {
 			return apart(err)
+		}
+		if c.Binary == "" { // a target that runs has its huge pages
+			return "", ""
 		}
 		memory := int64(0)
 		if g.Hugepages != 0 {
