@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -213,11 +215,38 @@ func (h Host) loops(b block) ([]string, error) {
 	return reasons, err
 }
 
-// openIn finds processes that have the device open. QEMU is one: it opens a whole disk for its guest without
-// claiming it.
+// udevPatience is how long udev may look at a device that has just appeared or was just closed by a writer: its
+// workers have each such device open for some milliseconds.
+const udevPatience = 2 * time.Second
+
+// openIn finds processes that have the device open, and lets udev finish its look. QEMU is one: it opens a whole disk
+// for its guest without claiming it.
 func (h Host) openIn(b block) ([]string, error) {
+	for start := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		openers, err := h.openers(b)
+		if err != nil {
+			return nil, err
+		}
+		lasting := slices.DeleteFunc(slices.Clone(openers), opener.udev)
+		if len(lasting) == len(openers) || time.Since(start) > udevPatience {
+			var reasons []string
+			for _, o := range openers {
+				reasons = append(reasons, fmt.Sprintf("%s is open in process %s (%s)", o.device, o.process, o.comm))
+			}
+			return reasons, nil
+		}
+	}
+}
+
+// opener is a process that has a device open.
+type opener struct{ device, process, comm string }
+
+// udev reports whether it is one of udev's: its workers call themselves so, or by its own name before systemd 250.
+func (o opener) udev() bool { return strings.Contains(o.comm, "udev") }
+
+func (h Host) openers(b block) ([]opener, error) {
 	processes, err := names(h.path("proc"))
-	var reasons []string
+	var all []opener
 	for _, process := range processes {
 		if pid, err := strconv.Atoi(process); err != nil || pid == os.Getpid() {
 			continue
@@ -232,13 +261,12 @@ func (h Host) openIn(b block) ([]string, error) {
 				continue
 			}
 			if name, ok := h.among(b, target); ok {
-				comm := h.read("proc", process, "comm")
-				reasons = append(reasons, fmt.Sprintf("%s is open in process %s (%s)", name, process, comm))
+				all = append(all, opener{name, process, h.read("proc", process, "comm")})
 				break
 			}
 		}
 	}
-	return reasons, err
+	return all, err
 }
 
 // exclusive reports whether somebody in the kernel claims the device.

@@ -41,6 +41,27 @@ func TestInUse(t *testing.T) {
 	}
 }
 
+// udev looks at every device that has just appeared: its look is waited for, and one that does not end is said.
+func TestUdevLooks(t *testing.T) {
+	files, nodes := disks()
+	files["proc/78/comm"], files["proc/78/fd/3"] = "(udev-worker)\n", "-> /dev/loop0"
+	h := tree(t, files, nodes)
+	got, err := h.inUse("/dev/loop0")
+	if diff := cmp.Diff([]string{"loop0 is open in process 78 ((udev-worker))"}, got); diff != "" || err != nil {
+		t.Error(err, diff)
+	}
+	stat, asked := h.stat, 0
+	h.stat = func(path string) (number, error) { // it ends when we have seen it: asked of the device, then of what is open
+		if asked++; asked == 2 {
+			os.RemoveAll(filepath.Join(h.Root, "proc/78"))
+		}
+		return stat(path)
+	}
+	if got, err := h.inUse("/dev/loop0"); err != nil || len(got) != 0 || asked < 2 {
+		t.Errorf("after udev's look: %q, %v, asked %d times", got, err, asked)
+	}
+}
+
 func TestBlkidSays(t *testing.T) {
 	tests := []struct {
 		name, out string

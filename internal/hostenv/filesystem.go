@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -18,6 +19,15 @@ type Filesystem struct {
 	Mountpoint string
 	Source     string // "/dev/sda1", "tmpfs", "server:/export"
 	Options    string // of the mount and of the file system, by commas
+}
+
+// layer is its type, with the option by which it writes all data twice (ext4(5)).
+func (f Filesystem) layer() string {
+	const journaled = "data=journal"
+	if slices.Contains(strings.Split(f.Options, ","), journaled) {
+		return f.Type + " " + journaled
+	}
+	return f.Type
 }
 
 // Filesystem finds the mount that a path is on. The path may name what does not exist yet.

@@ -10,7 +10,7 @@ import (
 // Storage is what lies under a path, down to the physical disks.
 type Storage struct {
 	Devices []string // kernel names of the physical block devices ("sda", "nvme0n1"), sorted; empty when Reason is set
-	Layers  []string // what was passed on the way, from the path down: "ext4", "dm-1", "sda2"
+	Layers  []string // what was passed on the way, from the path down: "ext4" ("ext4 data=journal"), "dm-1", "sda2"
 	Reason  string   // why the devices cannot be told; "" when they can
 }
 
@@ -50,7 +50,7 @@ func (h Host) resolvePath(s *Storage, path string, depth int) error {
 		if err != nil {
 			return err
 		}
-		s.Layers = append(s.Layers, mount.Type)
+		s.Layers = append(s.Layers, mount.layer())
 		if mount.Type == "zfs" {
 			return h.resolveDataset(s, mount.Source, depth)
 		}

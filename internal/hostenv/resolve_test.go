@@ -22,6 +22,7 @@ func TestResolve(t *testing.T) {
 		{"/dev/sda", []string{"sda"}, nil, ""},
 		{"/dev/sda1", []string{"sda"}, []string{"sda1"}, ""},
 		{"/root-file", []string{"sda"}, []string{"ext4", "sda1"}, ""},
+		{"/twice/x", []string{"sdd"}, []string{"ext4 data=journal", "loop2"}, ""},
 		{"/dev/mapper/vg-lv", []string{"sda"}, []string{"dm-1", "dm-0", "sda2"}, ""},
 		{"/lv/file", []string{"sda"}, []string{"ext4", "dm-1", "dm-0", "sda2"}, ""},
 		{"/dev/md0", []string{"sdb", "sdc"}, []string{"md0"}, ""},

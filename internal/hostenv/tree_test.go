@@ -149,7 +149,7 @@ func disks() (map[string]string, map[string]number) {
 		"/dev/nbd9": {43, 9, true},
 		"/dev/zd16": {230, 16, true}, "/dev/zd32": {230, 32, true}, "/dev/zd48": {230, 48, true},
 		"/torn/x": {0, 40, false}, "/dead/x": {0, 41, false},
-		"/root-file": {8, 1, false}, "/mirror/image": {9, 0, false}, "/lv/file": {253, 1, false},
+		"/root-file": {8, 1, false}, "/twice/x": {7, 2, false}, "/mirror/image": {9, 0, false}, "/lv/file": {253, 1, false},
 		"/ram/x": {0, 30, false}, "/btrfs/x": {0, 31, false}, "/share/x": {0, 32, false}, "/tank/x": {0, 33, false},
 		"/merged/x": {0, 34, false}, "/sshfs/x": {0, 35, false}, "/odd/x": {0, 36, false},
 	}
@@ -170,4 +170,5 @@ const mountTable = `20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw,discard
 31 30 0:38 / /covered rw - tmpfs second rw
 32 20 0:40 / /torn rw - zfs torn/data rw
 33 20 0:41 / /dead rw - zfs dead rw
+34 20 7:2 / /twice rw - ext4 /dev/loop2 rw,data=journal
 `

@@ -68,10 +68,10 @@ func deletePartition(ctx context.Context, device string, p blkpg.Partition) erro
 		wiped = nil // deleting it fails too if it is the partition that is in use
 	}
 	return errors.Join(wiped, onDisk(ctx, device, func(disk *os.File) error {
-		if err := blkpg.Delete(disk, p.Number); !errors.Is(err, unix.ENXIO) {
+		if err := blkpg.Delete(disk, p.Number); err != nil && !errors.Is(err, unix.ENXIO) {
 			return err
 		}
-		return nil
+		return dropCache(disk)
 	}))
 }
 
@@ -120,6 +120,9 @@ func wipeLabels(device string) error {
 		return err
 	}
 	defer f.Close()
+	if err := dropCache(f); err != nil {
+		return err
+	}
 	start := make([]byte, labelArea)
 	if _, err := f.ReadAt(start, 0); err != nil || !labelled(start) {
 		return err
@@ -135,6 +138,12 @@ func wipeLabels(device string) error {
 		}
 	}
 	return f.Sync()
+}
+
+// dropCache writes back and forgets what the kernel has cached of a block device. A disk and its partitions have caches of
+// their own, and ZFS and device-mapper write past both: what udev has read at an earlier moment would be taken for what is there.
+func dropCache(f *os.File) error {
+	return os.NewSyscallError("ioctl BLKFLSBUF", unix.IoctlSetInt(int(f.Fd()), unix.BLKFLSBUF, 0))
 }
 
 // labelled reports whether the first MiB of a device bears a label of LVM (one of the first four sectors begins with
