@@ -62,6 +62,7 @@ func TestWholeRunsInTheLab(t *testing.T) {
 	for _, r := range wholeRuns {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel() // a run keeps about one of the host's processors busy
+			inTime(t)
 			work := t.TempDir()
 			if err := os.WriteFile(filepath.Join(work, "iotax"), program, 0o755); err != nil {
 				t.Fatal(err)

@@ -5,8 +5,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/iotax/iotax/internal/lab/inside"
 )
@@ -29,6 +31,27 @@ func part(t *testing.T, p Part) string {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// minutesEnv bounds how long after their start parts of these tests may still begin, for a machine that has little time.
+const minutesEnv = "IOTAX_LAB_MINUTES"
+
+var started = time.Now()
+
+// inTime skips a part that would begin too late.
+func inTime(t *testing.T) {
+	t.Helper()
+	text := os.Getenv(minutesEnv)
+	if text == "" {
+		return
+	}
+	minutes, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		t.Fatalf("%s=%s: expected a number", minutesEnv, text)
+	}
+	if time.Since(started).Minutes() > minutes {
+		t.Skipf("NOT RUN: %s minutes had passed when its turn came (%s)", text, minutesEnv)
+	}
 }
 
 // Where the lab sees what tests give it.
