@@ -29,6 +29,15 @@ func (c Contrast) Add(d Contrast) Contrast {
 	return Contrast{sum: s, rounds: c.rounds + d.rounds}
 }
 
+// Around is the effect moved to a location that is known from more than these rounds; its error stays.
+func (c Contrast) Around(location float64) Contrast {
+	c.sum.loc = location
+	return c
+}
+
+// PValue is the two-sided p-value of the effect's being 0, 1 for fewer than two rounds.
+func (c Contrast) PValue() float64 { return c.sum.pvalue() }
+
 // Rounds is how many rounds the effect rests on: those of the shortest of its series.
 func (c Contrast) Rounds() int { return c.sum.n }
 

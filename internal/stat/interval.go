@@ -25,6 +25,8 @@ type summary struct {
 	loc float64
 	se  float64 // meaningless for n < 2
 	df  float64
+
+	plain float64 // the error before it is widened for serial correlation
 }
 
 // Interval returns exp of the location of logs with its interval at the given level (0.95 = 95 %).
@@ -104,13 +106,25 @@ func (s summary) pvalue() float64 {
 	return 1
 }
 
-// quantile is Student's two-sided one, from a table where it can be: a report asks for the same few thousands of times.
+// quantile is Student's two-sided one, from a table where it can be: a report asks for the same few thousands of times,
+// and a run of hundreds of rounds for each of its cells after every round.
 func (s summary) quantile(level float64) float64 {
 	table := quantiles95()
 	if i := int(s.df * dfSteps); level == 0.95 && float64(i) == s.df*dfSteps && i < len(table) {
 		return table[i]
 	}
+	if level == 0.95 && s.df >= float64(len(table)/dfSteps) {
+		return large95(s.df)
+	}
 	return s.student().Quantile(0.5 + level/2)
+}
+
+// large95 is the two-sided 95 % quantile of many degrees of freedom: the expansion 26.7.5 of Abramowitz and Stegun, which
+// is exact to seven digits from 64 on.
+func large95(df float64) float64 {
+	const x = 1.959963984540054
+	const x3, x5, x7 = x * x * x, x * x * x * x * x, x * x * x * x * x * x * x
+	return x + (x3+x)/4/df + (5*x5+16*x3+3*x)/96/(df*df) + (3*x7+19*x5+17*x3-15*x)/384/(df*df*df)
 }
 
 // dfSteps is how finely degrees of freedom are told apart: by quarters.
@@ -128,13 +142,19 @@ func (s summary) student() distuv.StudentsT { return distuv.StudentsT{Sigma: 1, 
 
 // trim returns how many values are trimmed at each end.
 func trim(sorted []float64) int {
-	switch n := len(sorted); {
-	case n >= 7:
-		return max(1, n/8)
-	case n >= 5 && gross(sorted):
+	n := len(sorted)
+	if n >= 5 && n < 7 && gross(sorted) {
 		return 1
 	}
-	return 0
+	return spared(n)
+}
+
+// spared is how many of n values can always be spared at each end.
+func spared(n int) int {
+	if n < 7 {
+		return 0
+	}
+	return max(1, n/8)
 }
 
 // gross reports whether a value lies more than grossDistance robust standard deviations from the median.
@@ -168,7 +188,8 @@ func summarise(logs []float64) summary {
 	}
 	variance, lag1 := spread(x)
 	share := float64(len(kept)) / float64(n)
-	s.se = math.Sqrt(variance/float64(n)) / share * inflation(lag1, n)
+	s.plain = math.Sqrt(variance/float64(n)) / share
+	s.se = s.plain * inflation(lag1, n)
 	return s
 }
 

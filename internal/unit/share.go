@@ -32,6 +32,23 @@ func Change(value, low, high float64) string {
 	return fmt.Sprintf("%+.*f %% (%.*f to %.*f)", d, percent(value), d, percent(low), d, percent(high))
 }
 
+// Times prints a ratio with its interval as a multiple: 1.38 from 1.34 to 1.42 is "1.38x ± 0.04". Rounding is as in Share,
+// two decimals at most.
+func Times(value, low, high float64) string {
+	if !finite(value) {
+		return "-"
+	}
+	if !finite(low) || !finite(high) {
+		return fmt.Sprintf("%.2fx", value)
+	}
+	half := max(value-low, high-value)
+	d := 2
+	if half > 0 {
+		d = decimals(half)
+	}
+	return fmt.Sprintf("%.*fx ± %.*f", d, value, d, half)
+}
+
 // percent is the change that a ratio stands for, without the negative zero that prints as "-0".
 func percent(ratio float64) float64 {
 	p := 100*ratio - 100
@@ -41,7 +58,7 @@ func percent(ratio float64) float64 {
 	return p
 }
 
-// decimals is how many decimals a half-width in per cent deserves: its first digit, two at most.
+// decimals is how many decimals a half-width deserves: its first digit, two at most.
 func decimals(half float64) int {
 	switch {
 	case half >= 0.95 || half <= 0:

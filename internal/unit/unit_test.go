@@ -159,6 +159,26 @@ func TestShareAndChange(t *testing.T) {
 	}
 }
 
+func TestTimes(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range []struct {
+		v, low, high float64
+		want         string
+	}{
+		{1.38, 1.34, 1.42, "1.38x ± 0.04"},
+		{2.04, 1.8, 2.2, "2.0x ± 0.2"},
+		{12, 10, 14.2, "12x ± 2"},
+		{0.9981, 0.9975, 0.9987, "1.00x ± 0.00"},
+		{1, 1, 1, "1.00x ± 0.00"},
+		{1.5, nan, nan, "1.50x"},
+		{nan, 0, 1, "-"},
+	} {
+		if got := Times(c.v, c.low, c.high); got != c.want {
+			t.Errorf("Times(%v, %v, %v) = %q, want %q", c.v, c.low, c.high, got, c.want)
+		}
+	}
+}
+
 func FuzzBytes(f *testing.F) {
 	for _, s := range []string{"512MiB", "1g", "4k", "1GB", "0.5k", "-1", "9223372036854775807", "8e", "1.5 GiB"} {
 		f.Add(s)
