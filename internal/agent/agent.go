@@ -113,7 +113,7 @@ func do(ctx context.Context, m wire.Message) (any, error) {
 	case wire.OpLoad:
 		return with(m, func(q wire.Load) (any, error) {
 			defer pciBus("/sys/bus/pci").probeAll()
-			return nil, loadModules(q.Paths)
+			return nil, loadModules(q)
 		})
 	case wire.OpDisks:
 		return disks("/sys/block")

@@ -43,7 +43,7 @@ func disks(root string) ([]wire.Disk, error) {
 	var out []wire.Disk
 	for _, e := range entries {
 		dir := filepath.Join(root, e.Name())
-		serial, place := cmp.Or(load.Serial(dir), vdev(dir)), address(dir)
+		serial, place := cmp.Or(load.Serial(dir), vdev(dir), nullBlk(dir)), address(dir)
 		if serial == "" && place == "" {
 			continue
 		}
@@ -96,4 +96,12 @@ func vdev(dir string) string {
 		return ""
 	}
 	return filepath.Base(dir)
+}
+
+// nullBlk is the name of a disk of the module null_blk, "" for any other: it has no serial, and no hardware that could have one.
+func nullBlk(dir string) string {
+	if name := filepath.Base(dir); strings.HasPrefix(name, wire.NullBlk) {
+		return name
+	}
+	return ""
 }

@@ -31,6 +31,18 @@ func TestAddress(t *testing.T) {
 	}
 }
 
+// TestNullBlk: the kernel's own disk of no latency is known by its name.
+func TestNullBlk(t *testing.T) {
+	root := t.TempDir()
+	for _, name := range []string{"nullb0", "loop0"} {
+		write(t, filepath.Join(root, name, "size"), "2097152\n")
+	}
+	got, err := disks(root)
+	if err != nil || len(got) != 1 || got[0].Serial != "nullb0" || got[0].Name != "nullb0" || got[0].Size != 1<<30 {
+		t.Errorf("disks = %+v, %v", got, err)
+	}
+}
+
 // TestDiskWithoutSerial: a disk that has only an address is a disk of the guest too.
 func TestDiskWithoutSerial(t *testing.T) {
 	root := t.TempDir()

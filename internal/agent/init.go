@@ -60,7 +60,7 @@ func connect(cmdline string) (io.ReadWriteCloser, error) {
 	}
 	pci := pciBus("/sys/bus/pci")
 	pci.holdBack()
-	if err := loadModules(strings.Fields(string(list))); err != nil {
+	if err := loadModules(wire.Load{Paths: strings.Fields(string(list))}); err != nil {
 		return nil, err
 	}
 	pci.bindChannel()
@@ -85,13 +85,13 @@ func openPort(patience time.Duration) (*os.File, error) {
 }
 
 // loadModules inserts modules in the given order. One that is there already is no fault.
-func loadModules(paths []string) error {
-	for _, path := range paths {
+func loadModules(q wire.Load) error {
+	for _, path := range q.Paths {
 		f, err := os.Open(path)
 		if err != nil {
 			return err
 		}
-		err = unix.FinitModule(int(f.Fd()), "", 0)
+		err = unix.FinitModule(int(f.Fd()), q.Parameters[strings.TrimSuffix(filepath.Base(path), ".ko")], 0)
 		f.Close()
 		if err != nil && err != unix.EEXIST {
 			return fmt.Errorf("insert %s: %w", path, err)

@@ -101,8 +101,12 @@ func (j JobResult) Fault() string {
 
 // CPU returns how many CPUs the load generator kept busy (1 is one whole CPU). Where ThreadTime is not printed it is
 // the mean of the threads instead of their sum.
-func (j JobResult) CPU() float64 {
-	share := j.UserCPU + j.SystemCPU
+func (j JobResult) CPU() float64 { return j.busy(j.UserCPU + j.SystemCPU) }
+
+// User is the part of CPU that was spent outside the kernel: on making requests and data, not on the path of the I/O.
+func (j JobResult) User() float64 { return j.busy(j.UserCPU) }
+
+func (j JobResult) busy(share float64) float64 {
 	if j.ThreadTime > 0 && j.Runtime > 0 {
 		share *= float64(j.ThreadTime) / float64(j.Runtime)
 	}

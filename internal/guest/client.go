@@ -74,7 +74,12 @@ func (c *Client) Window(ctx context.Context, q load.Request) (r load.Result, err
 
 // Load inserts kernel modules, in order.
 func (c *Client) Load(ctx context.Context, paths []string) error {
-	return c.call(ctx, wire.OpLoad, wire.Load{Paths: paths}, nil)
+	return c.LoadWith(ctx, paths, nil)
+}
+
+// LoadWith is Load with parameters of some modules, by name.
+func (c *Client) LoadWith(ctx context.Context, paths []string, parameters map[string]string) error {
+	return c.call(ctx, wire.OpLoad, wire.Load{Paths: paths, Parameters: parameters}, nil)
 }
 
 // Disks lists the guest's disks that have a serial or a PCI address.

@@ -93,7 +93,7 @@ func TestBrokenStream(t *testing.T) {
 
 func TestEveryBusHasADriver(t *testing.T) {
 	for _, bus := range spec.Buses {
-		if len(Drivers(bus)) == 0 {
+		if len(Drivers(bus)) == 0 && bus != "host" { // which is no guest
 			t.Errorf("no driver for bus %s", bus)
 		}
 	}

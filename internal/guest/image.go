@@ -50,6 +50,7 @@ var (
 		"blkfront":           {"xen_blkfront"},
 		"vhost-user-blk":     {"virtio_blk"},
 		"vhost-user-scsi":    {"virtio_scsi", "sd_mod"},
+		"null_blk":           {"null_blk"},
 	}
 )
 

@@ -12,18 +12,23 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Request is one execution. Durations are nanoseconds in JSON.
 type Request struct {
 	Argv       []string      `json:"argv"`
-	Env        []string      `json:"env,omitempty"`  // beside what the caller's own environment has
-	Input      string        `json:"input"`          // standard input: fio's job file
-	Disk       string        `json:"disk"`           // kernel name of the disk to watch, "" for none
-	CPUs       string        `json:"cpus,omitempty"` // that it may use, such as "0,2-3", "" for all: for generators that cannot pin themselves
-	Timeout    time.Duration `json:"timeout"`        // after which the generator is killed
-	StallAfter time.Duration `json:"stall_after"`    // no I/O ends for so long while some is in flight: stalled; 0 = never
-	Step       time.Duration `json:"step"`           // interval of the series
+	Env        []string      `json:"env,omitempty"`   // beside what the caller's own environment has
+	Input      string        `json:"input"`           // standard input: fio's job file
+	Disk       string        `json:"disk"`            // kernel name of the disk to watch, "" for none
+	CPUs       string        `json:"cpus,omitempty"`  // that it may use, such as "0,2-3", "" for all: for generators that cannot pin themselves
+	Timeout    time.Duration `json:"timeout"`         // after which the generator is killed
+	Paced      bool          `json:"paced,omitempty"` // it waits between its I/Os to keep a rate: its timers are to be exact
+	StallAfter time.Duration `json:"stall_after"`     // no I/O ends for so long while some is in flight: stalled; 0 = never
+	Step       time.Duration `json:"step"`            // interval of the series
+
+	Started func(pid int) `json:"-"` // called when the generator runs, nil for nobody
 }
 
 // Result is what came of it.
@@ -38,6 +43,11 @@ type Result struct {
 	Series  []int64       `json:"series"`  // I/Os that ended in each interval
 	Stalled string        `json:"stalled"` // why the generator was killed, "" when it ended by itself
 	Stuck   bool          `json:"stuck"`   // it did not go when it was killed: its I/O hangs in the kernel
+
+	Began      time.Duration `json:"began"`       // CLOCK_MONOTONIC of this side when the first interval of the series began: the generator had started
+	Ended      time.Duration `json:"ended"`       // the same when the generator had ended
+	ReadBytes  int64         `json:"read_bytes"`  // that the generator asked of storage, all its processes together, as /proc/PID/io counts
+	WriteBytes int64         `json:"write_bytes"` //
 }
 
 // Run executes the request. An error means that the generator could not be run at all;
@@ -61,18 +71,22 @@ func Run(ctx context.Context, q Request) (Result, error) {
 	if r.Before, err = ReadStat(q.Disk); err != nil {
 		return r, err
 	}
-	start := time.Now()
-	if err := cmd.Start(); err != nil {
+	began := time.Now()
+	if err := start(cmd, q.Paced); err != nil {
 		return r, fmt.Errorf("%s: %w", strings.Join(q.Argv, " "), err)
 	}
 	if err := pin(cmd.Process.Pid, q.CPUs); err != nil {
 		return r, errors.Join(err, cmd.Process.Kill(), cmd.Wait())
 	}
+	if q.Started != nil {
+		q.Started(cmd.Process.Pid)
+	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	w := watch{q: q, last: r.Before, moved: start}
+	r.Began = monotonic()
+	w := watch{q: q, last: r.Before, moved: began}
 	waitErr := w.until(ctx, ended, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
-	r.Elapsed = time.Since(start)
+	r.Elapsed, r.Ended = time.Since(began), monotonic()
 	r.Series, r.Stalled, r.Stuck = w.series, w.stalled, errors.Is(waitErr, errStuck)
 	if r.Stalled == "" && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		r.Stalled = fmt.Sprintf("%s did not end within %v", q.Argv[0], q.Timeout)
@@ -89,11 +103,26 @@ func Run(ctx context.Context, q Request) (Result, error) {
 		return r, nil // what it wrote belongs to the goroutine that still waits for it
 	}
 	r.Output, r.Stderr, r.Exit = stdout.Bytes(), stderr.String(), cmd.ProcessState.ExitCode()
+	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		r.ReadBytes, r.WriteBytes = usage.Inblock*usageBlock, usage.Oublock*usageBlock
+	}
 	var exit *exec.ExitError
 	if waitErr != nil && !errors.As(waitErr, &exit) && ctx.Err() == nil {
 		return r, fmt.Errorf("%s: %w: %s", strings.Join(q.Argv, " "), waitErr, r.Stderr)
 	}
 	return r, nil
+}
+
+// usageBlock is the unit in which getrusage(2) tells the bytes of /proc/PID/io (task_io_get_inblock in the kernel).
+const usageBlock = 512
+
+// monotonic is the clock that does not jump, of which Go shows only differences.
+func monotonic() time.Duration {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
+		return 0
+	}
+	return time.Duration(ts.Nano())
 }
 
 // reapPatience is how long a killed generator may take to go. One with direct I/O in flight goes only when its I/O

@@ -34,8 +34,12 @@ type Hello struct {
 
 // Load names module files inside the guest, in the order in which they are inserted.
 type Load struct {
-	Paths []string `json:"paths"`
+	Paths      []string          `json:"paths"`
+	Parameters map[string]string `json:"parameters,omitempty"` // of modules, by name: "queue_mode=2 irqmode=0"
 }
+
+// NullBlk begins the names of the disks that the module null_blk makes; a number from 0 follows.
+const NullBlk = "nullb"
 
 // Disk is a disk as the guest sees it.
 type Disk struct {
