@@ -110,6 +110,7 @@ type Volume struct {
 	Devices       []string          `json:"devices"`                  // kernel names of the physical disks under it
 	RealSize      int64             `json:"real_bytes"`               // that it takes on the host
 	CompressRatio *float64          `json:"compress_ratio,omitempty"` // of its storage, nil where that does not compress
+	Unwritten     *float64          `json:"unwritten,omitempty"`      // as Evidence.Unwritten, nil where its storage does not tell
 	Properties    map[string]string `json:"properties,omitempty"`     // effective settings of its storage, such as recordsize
 }
 
@@ -137,17 +138,22 @@ var SyncNames = []string{SyncMean, SyncP99}
 
 // Metrics that are derived from the evidence of windows, for statements and figures.
 const (
-	RAMShare         = "ram_share"          // of the bytes read, those that never met the device
-	DeviceReadRatio  = "device_read_ratio"  // bytes read from the device for each byte that the load read
-	DeviceWriteRatio = "device_write_ratio" // bytes written to the device for each byte that the load wrote
-	ARCHitShare      = "arc_hit_share"      // of the look-ups in ZFS's cache, those that it answered
-	CompressRatio    = "compress_ratio"     // of the stack's volume, as its storage tells it
-	HostCPU          = "host_cpu"           // CPUs of the host that were busy
-	GuestCPU         = "guest_cpu"          // CPUs of the guest that were busy
+	RAMShare           = "ram_share"            // of the bytes read, those that never met the device
+	DeviceReadRatio    = "device_read_ratio"    // bytes read from the device for each byte that the load read
+	DeviceWriteRatio   = "device_write_ratio"   // bytes written to the device for each byte that the load wrote
+	DeviceRequestRatio = "device_request_ratio" // requests at the device for each one of the load
+	FlushRatio         = "flush_ratio"          // flushes at the device for each one of the load
+	HostCPUPerIO       = "host_cpu_per_io_ns"   // CPU time of the host that the processes of a window took for one I/O
+	ARCHitShare        = "arc_hit_share"        // of the look-ups in ZFS's cache, those that it answered
+	CompressRatio      = "compress_ratio"       // of the stack's volume, as its storage tells it
+	HostCPU            = "host_cpu"             // CPUs of the host that were busy
+	GuestCPU           = "guest_cpu"            // CPUs of the guest that were busy
 )
 
 // DerivedNames lists those.
-var DerivedNames = []string{RAMShare, DeviceReadRatio, DeviceWriteRatio, ARCHitShare, CompressRatio, HostCPU, GuestCPU}
+var DerivedNames = []string{
+	RAMShare, DeviceReadRatio, DeviceWriteRatio, DeviceRequestRatio, FlushRatio, ARCHitShare, CompressRatio, HostCPU, HostCPUPerIO, GuestCPU,
+}
 
 // HigherIsBetter tells the direction of better of a metric.
 func HigherIsBetter(metric string) bool { return metric == IOPS || metric == Bandwidth }
@@ -177,22 +183,33 @@ type Window struct {
 // Evidence is what was counted around a window to judge whether its number can be believed.
 // A nil pointer means that it could not be counted here.
 type Evidence struct {
-	PathRead    int64    `json:"path_read"`  // bytes that the load asked of its disk, ramp time included
-	PathWrite   int64    `json:"path_write"` // bytes
-	DeviceRead  *int64   `json:"device_read,omitempty"`
-	DeviceWrite *int64   `json:"device_write,omitempty"`
-	DeviceFlush *int64   `json:"device_flush,omitempty"` // flush requests
-	PathFlush   int64    `json:"path_flush"`             // fdatasyncs and flushes of the load
-	Depth       float64  `json:"depth"`                  // mean I/Os in flight that fio achieved
-	FioErrors   int      `json:"fio_errors"`             // error fields inside fio's JSON
-	FioCPU      float64  `json:"fio_cpu"`                // share of one CPU that fio took
-	ClockSkew   *float64 `json:"clock_skew,omitempty"`   // guest clock over host clock, minus 1, over the window
-	Steal       float64  `json:"steal"`                  // share of host CPU time stolen during the window
-	ARCHits     *int64   `json:"arc_hits,omitempty"`     // look-ups that ZFS's cache answered
-	ARCMisses   *int64   `json:"arc_misses,omitempty"`   // look-ups that went to the pool
-	HostCPU     *float64 `json:"host_cpu,omitempty"`     // CPUs of the host that were busy
-	GuestCPU    *float64 `json:"guest_cpu,omitempty"`    // CPUs of the guest that were busy
-	Series      []int64  `json:"series,omitempty"`       // completed I/Os per interval
-	SeriesStep  int64    `json:"series_step_ns,omitempty"`
-	Warnings    []string `json:"warnings,omitempty"`
+	PathRead     int64    `json:"path_read"`  // bytes that the load asked of its disk, ramp time included
+	PathWrite    int64    `json:"path_write"` // bytes
+	DeviceRead   *int64   `json:"device_read,omitempty"`
+	DeviceWrite  *int64   `json:"device_write,omitempty"`
+	DeviceFlush  *int64   `json:"device_flush,omitempty"`  // flush requests
+	PathFlush    int64    `json:"path_flush"`              // fdatasyncs and flushes of the load
+	DeviceReads  *int64   `json:"device_reads,omitempty"`  // requests, after merging
+	DeviceWrites *int64   `json:"device_writes,omitempty"` // requests
+	PathReads    int64    `json:"path_reads,omitempty"`    // requests of the load, or of the guest's kernel for it
+	PathWrites   int64    `json:"path_writes,omitempty"`   //
+	ForeignRead  *int64   `json:"foreign_read,omitempty"`  // bytes at the device that no process of this window asked for
+	ForeignWrite *int64   `json:"foreign_write,omitempty"` // bytes
+	Rate         float64  `json:"rate,omitempty"`          // IOPS that the load was held to, 0 = as fast as it goes
+	Depth        float64  `json:"depth"`                   // mean I/Os in flight that fio achieved
+	FioErrors    int      `json:"fio_errors"`              // error fields inside fio's JSON
+	FioCPU       float64  `json:"fio_cpu"`                 // CPUs that fio kept busy
+	FioUser      float64  `json:"fio_user,omitempty"`      // CPUs of those outside the kernel: the generator's own work
+	Unwritten    *float64 `json:"unwritten,omitempty"`     // share of the volume that was never written, or is zeros that are stored nowhere, when the window began
+	ClockSkew    *float64 `json:"clock_skew,omitempty"`    // guest clock over host clock, minus 1, over the window
+	Robbed       *float64 `json:"robbed,omitempty"`        // of the time in which the guest's CPUs wanted to run, the share in which others had their processors
+	Steal        float64  `json:"steal"`                   // share of host CPU time stolen during the window
+	ARCHits      *int64   `json:"arc_hits,omitempty"`      // look-ups that ZFS's cache answered
+	ARCMisses    *int64   `json:"arc_misses,omitempty"`    // look-ups that went to the pool
+	HostCPU      *float64 `json:"host_cpu,omitempty"`      // CPUs of the host that were busy
+	GuestCPU     *float64 `json:"guest_cpu,omitempty"`     // CPUs of the guest that were busy
+	Series       []int64  `json:"series,omitempty"`        // completed I/Os per interval
+	SeriesStep   int64    `json:"series_step_ns,omitempty"`
+	Price        *Price   `json:"price,omitempty"` // what the processes that carried it out took; nil where it could not be counted: a domain of Xen
+	Warnings     []string `json:"warnings,omitempty"`
 }
