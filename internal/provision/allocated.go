@@ -159,11 +159,21 @@ func Taken(path string) (int64, error) {
 	return st.Blocks * 512, nil // 512 whatever the file system's block is (stat(2))
 }
 
-const samples = 64 // blocks that NotZero reads
+const samples = 64 // blocks that are looked at
 
 // NotZero reads blocks spread over the extents, and gives an error when one holds only zeros. It tells a range of
 // zeros that takes its place on the disk, and a device that was trimmed, from data.
 func NotZero(path string, extents []Extent) error {
+	return sample(path, extents, func(at int64, block []byte) error {
+		if zero(block) {
+			return fmt.Errorf("%s is not filled: bytes from %d are zero", path, at)
+		}
+		return nil
+	})
+}
+
+// sample shows blocks spread over the extents of a file or device to look, until that gives an error.
+func sample(path string, extents []Extent, look func(at int64, block []byte) error) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
@@ -182,8 +192,8 @@ func NotZero(path string, extents []Extent) error {
 			if _, err := io.ReadFull(io.NewSectionReader(f, e.At+at, int64(len(part))), part); err != nil {
 				return fmt.Errorf("%s: read at %d: %w", path, e.At+at, err)
 			}
-			if zero(part) {
-				return fmt.Errorf("%s is not filled: bytes from %d are zero", path, e.At+at)
+			if err := look(e.At+at, part); err != nil {
+				return err
 			}
 		}
 		passed += e.Length

@@ -2,7 +2,6 @@ package lvm
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/iotax/iotax/internal/errkind"
@@ -84,16 +83,4 @@ func poolHealthy(v *volume, pool lvm2.Row) error {
 func full(row lvm2.Row, field string) bool {
 	used, err := row.Share(field)
 	return err == nil && used >= 1
-}
-
-// Used is how much of the thin pool under a volume is taken, as shares of 1: of its data and of its metadata. Thick
-// volumes have none: zeros.
-func (d *Driver) Used(ctx context.Context, made provision.Volume) (data, metadata float64, err error) {
-	v, there, err := d.lookFor(ctx, made)
-	if err != nil || v.pool == "" {
-		return 0, 0, err
-	}
-	data, one := there[v.pool].Share("data_percent")
-	metadata, two := there[v.pool].Share("metadata_percent")
-	return data, metadata, errors.Join(one, two)
 }

@@ -39,6 +39,23 @@ func (d *Driver) Verify(ctx context.Context, made provision.Volume) error {
 	return provision.NotZero(made.Path, []provision.Extent{{At: 0, Length: made.Size}})
 }
 
+// Unwritten implements provision.Mapper: by what LVM counts of a thin volume, and by samples of a thick one.
+func (d *Driver) Unwritten(ctx context.Context, made provision.Volume) (float64, error) {
+	v, err := d.of(made)
+	if err != nil {
+		return 0, err
+	}
+	if v.pool == "" {
+		return provision.ZeroShare(made.Path, []provision.Extent{{At: 0, Length: made.Size}})
+	}
+	_, there, err := d.lookFor(ctx, made)
+	if err != nil {
+		return 0, err
+	}
+	used, err := there[v.name].Share("data_percent")
+	return max(1-used, 0), err
+}
+
 // Resolve implements provision.Driver: device-mapper tells of every disk under the volume.
 func (d *Driver) Resolve(_ context.Context, made provision.Volume) ([]string, error) {
 	return []string{made.Path}, nil

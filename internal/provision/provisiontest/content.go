@@ -86,3 +86,21 @@ func Tmpfs(t *testing.T, options string) (dir string) {
 	})
 	return dir
 }
+
+// wipe makes a volume that was never filled look so: a thick volume on a part of the disk that was used before holds
+// what was written there then.
+func wipe(t *testing.T, v provision.Volume) {
+	t.Helper()
+	info, err := os.Stat(v.Path)
+	if err != nil || info.Mode()&os.ModeDevice == 0 || provision.NotZero(v.Path, []provision.Extent{{At: v.Offset, Length: v.Size}}) != nil {
+		return // no device, or of zeros already: nothing is written, since a thin one would be allocated by it
+	}
+	f, err := os.OpenFile(v.Path, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.WriteAt(make([]byte, v.Size), v.Offset)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+}

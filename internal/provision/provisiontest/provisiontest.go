@@ -140,15 +140,18 @@ func (s Suite) life(t *testing.T) {
 	if v.Stack != "life" || v.Size != Size || v.Serial != r.Serial || v.Format == "" || !filepath.IsAbs(v.Path) {
 		t.Errorf("volume %+v", v)
 	}
+	wipe(t, v)
 	if err := d.Verify(ctx, v); err == nil {
 		t.Error("Verify passes a volume that was never filled")
 	} else if strings.Contains(err.Error(), "\n") {
 		t.Errorf("Verify says more than one line: %v", err)
 	}
+	mapped(t, d, v, func(share float64) bool { return share > 0 && share <= 1 })
 	s.fill(t, d, v)
 	if err := d.Verify(ctx, v); err != nil {
 		t.Error(err)
 	}
+	mapped(t, d, v, func(share float64) bool { return share == 0 })
 	if err := provision.DropCache(v); err != nil {
 		t.Error(err)
 	}
@@ -178,6 +181,18 @@ func (s Suite) life(t *testing.T) {
 		t.Error(err)
 	}
 	s.clean(t, p)
+}
+
+// mapped checks what a driver tells of how much of a volume is not there.
+func mapped(t *testing.T, d provision.Driver, v provision.Volume, right func(share float64) bool) {
+	t.Helper()
+	m, ok := d.(provision.Mapper)
+	if !ok {
+		return
+	}
+	if share, err := m.Unwritten(t.Context(), v); err != nil || !right(share) {
+		t.Errorf("Unwritten: %v, %v", share, err)
+	}
 }
 
 // refresh brings a volume that changes back into its state while it is open, as a guest has it, and checks that it

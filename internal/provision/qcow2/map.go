@@ -20,7 +20,8 @@ type entry struct {
 }
 
 func (d Driver) imageMap(ctx context.Context, path string) ([]entry, error) {
-	out, err := d.Run.Run(ctx, sys.Command{Argv: []string{"qemu-img", "map", "-f", "qcow2", "--output=json", path}})
+	// -U: a guest may have the image open
+	out, err := d.Run.Run(ctx, sys.Command{Argv: []string{"qemu-img", "map", "-U", "-f", "qcow2", "--output=json", path}})
 	if err != nil {
 		return nil, err
 	}
@@ -97,4 +98,21 @@ func allData(entries []entry, size int64) error {
 		return fmt.Errorf("the map ends at %d of %d bytes", at, size)
 	}
 	return nil
+}
+
+// parts divides the guest's disk: into the bytes of which the image keeps nothing but a note, or nothing at all, and the
+// places of the others, in the image itself (depth 0) and in the one behind it. Compressed clusters have no place that
+// could be looked at.
+func parts(entries []entry, size int64) (hollow int64, held map[int][]provision.Extent) {
+	held, hollow = map[int][]provision.Extent{}, size
+	for _, e := range entries {
+		if e.Zero || !e.Data {
+			continue
+		}
+		hollow = max(hollow-e.Length, 0)
+		if e.Offset != nil {
+			held[e.Depth] = append(held[e.Depth], provision.Extent{At: *e.Offset, Length: e.Length})
+		}
+	}
+	return hollow, held
 }

@@ -186,6 +186,28 @@ func (d Driver) Verify(ctx context.Context, v provision.Volume) error {
 	return provision.NotZero(filled, extents)
 }
 
+// Unwritten implements provision.Mapper: clusters that are not allocated or read as zeros, and those whose place in the
+// file was never written. What an overlay does not have counts as it is in the image behind it.
+func (d Driver) Unwritten(ctx context.Context, v provision.Volume) (float64, error) {
+	entries, err := d.imageMap(ctx, v.Path)
+	if err != nil {
+		return 0, err
+	}
+	hollow, held := parts(entries, v.Size)
+	for depth, extents := range held {
+		path := v.Path
+		if depth > 0 {
+			path = v.Base
+		}
+		n, err := provision.Unwritten(path, extents)
+		if err != nil {
+			return 0, err
+		}
+		hollow += n
+	}
+	return float64(hollow) / float64(v.Size), nil
+}
+
 // Resolve implements provision.Driver.
 func (Driver) Resolve(_ context.Context, v provision.Volume) ([]string, error) {
 	return files(v), nil

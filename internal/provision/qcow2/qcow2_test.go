@@ -148,6 +148,80 @@ func TestMap(t *testing.T) {
 	}
 }
 
+func TestParts(t *testing.T) {
+	for _, tt := range []struct {
+		name, text string
+		hollow     int64
+		held       map[int][]provision.Extent
+	}{
+		{"nothing", `[]`, 8192, map[int][]provision.Extent{}},
+		{"whole", `[{"start":0,"length":8192,"data":true,"offset":65536}]`, 0, map[int][]provision.Extent{0: {{At: 65536, Length: 8192}}}},
+		{"zeros, and not allocated", `[{"start":0,"length":4096,"zero":true,"data":false},{"start":4096,"length":4096,"zero":true,"data":true,"offset":65536}]`, 8192, map[int][]provision.Extent{}},
+		{
+			"an overlay", `[{"start":0,"length":4096,"data":true,"offset":65536},{"start":4096,"length":2048,"depth":1,"data":true,"offset":131072},{"start":6144,"length":2048,"depth":1,"zero":true,"data":false}]`,
+			2048,
+			map[int][]provision.Extent{0: {{At: 65536, Length: 4096}}, 1: {{At: 131072, Length: 2048}}},
+		},
+		{"compressed", `[{"start":0,"length":8192,"data":true,"compressed":true}]`, 0, map[int][]provision.Extent{}},
+	} {
+		entries, err := parseMap([]byte(tt.text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		hollow, held := parts(entries, 8192)
+		if diff := cmp.Diff(tt.held, held); diff != "" || hollow != tt.hollow {
+			t.Errorf("%s: %d bytes are hollow, want %d\n%s", tt.name, hollow, tt.hollow, diff)
+		}
+	}
+}
+
+// TestUnwritten has images that are not what Fill leaves.
+func TestUnwritten(t *testing.T) {
+	needImg(t)
+	const size = 8 << 20
+	for name, tt := range map[string]struct {
+		stack spec.Stack
+		spoil []string // argv before the image's path
+		want  float64
+	}{
+		"filled":        {spec.Stack{}, nil, 0},
+		"a zeroed half": {spec.Stack{}, []string{"qemu-io", "-f", "qcow2", "-c", "write -q -z 0 4M"}, 0.5},
+		"a given back quarter": {
+			spec.Stack{}, []string{"qemu-io", "-f", "qcow2", "-d", "unmap", "-c", "discard -q 0 2M"}, 0.25,
+		},
+		"an overlay":                  {spec.Stack{BackingFile: true}, nil, 0},
+		"an overlay, a zeroed eighth": {spec.Stack{BackingFile: true}, []string{"qemu-io", "-f", "qcow2", "-c", "write -q -z 0 1M"}, 0.125},
+		"made anew":                   {spec.Stack{}, []string{"qemu-img", "create", "-q", "-f", "qcow2", "-o", "size=8M"}, 1},
+	} {
+		j, err := revert.Open(t.TempDir(), "unwritten")
+		if err != nil {
+			t.Fatal(err)
+		}
+		scratch, err := j.Scratch(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := Driver{Run: sys.Exec{}}
+		tt.stack.Name = "s"
+		v, err := d.Create(t.Context(), j, provision.Request{Dir: scratch, Stack: tt.stack, Size: size, Serial: "s"})
+		if err == nil {
+			err = d.Fill(t.Context(), v, provision.Content{Seed: 1}, nil)
+		}
+		if err == nil && tt.spoil != nil {
+			_, err = d.Run.Run(t.Context(), sys.Command{Argv: append(tt.spoil, v.Path)})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := d.Unwritten(t.Context(), v); err != nil || got != tt.want {
+			t.Errorf("%s: %v, %v; want %v", name, got, err, tt.want)
+		}
+		if err := j.Undo(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func FuzzMap(f *testing.F) {
 	f.Add([]byte(`[{"start":0,"length":8192,"depth":0,"zero":false,"data":true,"offset":65536}]`))
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -164,6 +238,9 @@ func FuzzMap(f *testing.F) {
 			t.Errorf("places of %d bytes for 8192", total)
 		}
 		_ = allData(entries, 8192)
+		if hollow, _ := parts(entries, 8192); hollow < 0 || hollow > 8192 {
+			t.Errorf("%d bytes of 8192 are hollow", hollow)
+		}
 	})
 }
 

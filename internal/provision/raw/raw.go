@@ -49,6 +49,12 @@ func (Driver) Verify(_ context.Context, v provision.Volume) error {
 	return provision.NotZero(v.Path, whole(v))
 }
 
+// Unwritten implements provision.Mapper.
+func (Driver) Unwritten(_ context.Context, v provision.Volume) (float64, error) {
+	n, err := provision.Unwritten(v.Path, whole(v))
+	return float64(n) / float64(v.Size), err
+}
+
 // Resolve implements provision.Driver.
 func (Driver) Resolve(_ context.Context, v provision.Volume) ([]string, error) {
 	return []string{v.Path}, nil

@@ -195,6 +195,11 @@ func (*Driver) Verify(_ context.Context, v provision.Volume) error {
 	return provision.NotZero(v.Path, extent(v))
 }
 
+// Unwritten implements provision.Mapper, by the same samples.
+func (*Driver) Unwritten(_ context.Context, v provision.Volume) (float64, error) {
+	return provision.ZeroShare(v.Path, extent(v))
+}
+
 // Resolve implements provision.Driver.
 func (*Driver) Resolve(_ context.Context, v provision.Volume) ([]string, error) {
 	return []string{v.Path}, nil

@@ -102,6 +102,17 @@ func (d *File) Verify(ctx context.Context, v provision.Volume) error {
 	return d.Image.Verify(ctx, v)
 }
 
+// Unwritten implements provision.Mapper: what the image does not hold, or ZFS does not, whichever is more.
+func (d *File) Unwritten(ctx context.Context, v provision.Volume) (float64, error) {
+	share, err := d.Storage.Unwritten(ctx, v)
+	image, ok := d.Image.(provision.Mapper)
+	if err != nil || !ok {
+		return share, err
+	}
+	inside, err := image.Unwritten(ctx, v)
+	return max(share, inside), err
+}
+
 // Report implements provision.Driver. What the image has of its own is told beside it.
 func (d *File) Report(ctx context.Context, v provision.Volume) (provision.Report, error) {
 	r, err := d.report(ctx, v, "recordsize")

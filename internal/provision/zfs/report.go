@@ -15,21 +15,29 @@ import (
 // written gives an error unless ZFS has written as many bytes to the volume's dataset as the guest sees. What it
 // counts beside the data, a pointer for each block, is at most a few hundredths.
 func (s *Storage) written(ctx context.Context, v provision.Volume) error {
-	m, err := s.of(v)
-	if err != nil {
-		return err
+	m, n, err := s.referenced(ctx, v)
+	if err == nil && n < v.Size {
+		err = fmt.Errorf("%s is not filled: of %s only %s are written", m.dataset, unit.ExactBytes(v.Size), unit.Bytes(n))
+	}
+	return err
+}
+
+// Unwritten implements provision.Mapper. Zeros that compression makes holes of count as unwritten.
+func (s *Storage) Unwritten(ctx context.Context, v provision.Volume) (float64, error) {
+	_, n, err := s.referenced(ctx, v)
+	return max(1-float64(n)/float64(v.Size), 0), err
+}
+
+// referenced is how many bytes of a volume ZFS has written, before compression.
+func (s *Storage) referenced(ctx context.Context, v provision.Volume) (m made, bytes int64, err error) {
+	if m, err = s.of(v); err != nil {
+		return m, 0, err
 	}
 	if err := s.sync(ctx, m); err != nil {
-		return err
+		return m, 0, err
 	}
-	n, err := s.number(ctx, m.dataset, "logicalreferenced")
-	if err != nil {
-		return err
-	}
-	if n -= m.blank; n < v.Size {
-		return fmt.Errorf("%s is not filled: of %s only %s are written", m.dataset, unit.ExactBytes(v.Size), unit.Bytes(max(n, 0)))
-	}
-	return nil
+	bytes, err = s.number(ctx, m.dataset, "logicalreferenced")
+	return m, max(bytes-m.blank, 0), err
 }
 
 // sync waits until all that was written is in the pool: until then ZFS does not count it.
