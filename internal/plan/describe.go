@@ -39,8 +39,8 @@ type Description struct {
 	Measure     time.Duration      `json:"measure_ns"`   // boots included, at most the budget
 	Total       time.Duration      `json:"total_ns"`     // filling and measuring
 	Budget      time.Duration      `json:"budget_ns"`    //
-	GuestMemory int64              `json:"guest_memory"` // bytes, of the largest guest
-	GuestCPUs   int                `json:"guest_cpus"`   // of the largest guest
+	GuestMemory int64              `json:"guest_memory"` // bytes, of the largest guest; 0 where all stacks are on the host
+	GuestCPUs   int                `json:"guest_cpus"`   // of the largest guest, and so many that the host's loads use
 	Warnings    []string           `json:"warnings"`     // one line each, for a person
 }
 
@@ -76,7 +76,9 @@ func (p Plan) Describe() Description {
 	for g := range p.Groups {
 		d.Groups = append(d.Groups, p.describeGroup(g))
 		d.GuestCPUs = max(d.GuestCPUs, p.Groups[g].Guest.CPUs)
-		d.GuestMemory = max(d.GuestMemory, p.Groups[g].Guest.Memory)
+		if p.Groups[g].Machine != NoMachine {
+			d.GuestMemory = max(d.GuestMemory, p.Groups[g].Guest.Memory)
+		}
 	}
 	if e.Scale != "" {
 		d.Warnings = append(d.Warnings, strings.TrimSuffix("scale "+e.Scale+": "+e.Note, ": "))
@@ -135,15 +137,20 @@ func window(e spec.Experiment, w spec.Workload, runtime time.Duration) time.Dura
 
 // describeBoots says how many rounds fit into each boot. A boot ends at max_rounds even if time is left.
 func (p Plan) describeBoots(d *Description) {
+	stopping := p.Experiment.Stopping()
 	for _, b := range p.Boots {
 		g := &d.Groups[b.Group]
-		fit := max(float64(b.Budget-BootTime-g.Priming)/float64(g.Round), 0)
-		fit = min(math.Round(fit*100)/100, float64(p.Experiment.MaxRounds))
+		start := BootTime
+		if g.Machine == NoMachine {
+			start = 0
+		}
+		fit := max(float64(b.Budget-start-g.Priming)/float64(g.Round), 0)
+		fit = min(math.Round(fit*100)/100, float64(stopping.Most))
 		d.Boots = append(d.Boots, BootDescription{Index: b.Index, Group: b.Group, Machine: g.Machine, Budget: b.Budget, Rounds: fit})
 		g.Boots++
 		g.Rounds += fit
 		d.Windows += g.Windows + int(fit*float64(g.Windows))
-		d.Measure += min(b.Budget, BootTime+g.Priming+time.Duration(fit*float64(g.Round)))
+		d.Measure += min(b.Budget, start+g.Priming+time.Duration(fit*float64(g.Round)))
 	}
 }
 

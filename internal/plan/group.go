@@ -17,14 +17,20 @@ const (
 // group puts stacks into the fewest guests, first fit. A guest is a q35 unless a stack in it needs a pc. Stacks
 // share a guest only when they need the same one: as many vCPUs, the same memory under it, the same hypervisor.
 // Stacks that need a machine are placed first, then those that share a controller, since splitting those
-// costs slots; the others fill up what there is. Inside a group, stacks keep the order of the experiment.
+// costs slots; the others fill up what there is. Stacks on the host need none, and go with the first. Inside a group,
+// stacks keep the order of the experiment.
 func group(e spec.Experiment) []Group {
 	var groups []Group
+	var beside, hardest []spec.Stack
 	order := map[string]int{}
 	for i, s := range e.Stacks {
 		order[s.Name] = i
+		if s.OnHost() {
+			beside = append(beside, s)
+		} else {
+			hardest = append(hardest, s)
+		}
 	}
-	hardest := slices.Clone(e.Stacks)
 	slices.SortStableFunc(hardest, func(a, b spec.Stack) int { return freedom(a) - freedom(b) })
 	for _, s := range hardest {
 		g := guestOf(e, s)
@@ -39,6 +45,10 @@ func group(e spec.Experiment) []Group {
 		}
 		groups[i].Stacks = append(groups[i].Stacks, s)
 	}
+	if len(groups) == 0 {
+		groups = []Group{{Machine: NoMachine, Guest: guestOf(e, spec.Stack{})}}
+	}
+	groups[0].Stacks = append(groups[0].Stacks, beside...)
 	for _, g := range groups {
 		slices.SortFunc(g.Stacks, func(a, b spec.Stack) int { return order[a.Name] - order[b.Name] })
 	}
@@ -100,8 +110,8 @@ func (g Group) takes(s spec.Stack) bool {
 }
 
 // uses counts IDE disks and PCI slots of a group with more stacks. The shared virtio-scsi controller and
-// an AHCI controller serve several disks; a q35 has its first AHCI controller inside; a disk of Xen's blkfront is no
-// PCI device.
+// an AHCI controller serve several disks; a q35 has its first AHCI controller inside; a disk of Xen's blkfront or of the
+// guest's own kernel is no PCI device.
 func (g Group) uses(more ...spec.Stack) (ide, slots int) {
 	sata, shared := 0, 0
 	for _, s := range append(slices.Clip(g.Stacks), more...) {
@@ -112,7 +122,7 @@ func (g Group) uses(more ...spec.Stack) (ide, slots int) {
 			sata++
 		case "virtio-scsi":
 			shared = 1
-		case "blkfront":
+		case "blkfront", "null_blk":
 		default:
 			slots++
 		}

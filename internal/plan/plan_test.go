@@ -78,6 +78,10 @@ func TestGroups(t *testing.T) {
 		"ahci takes a pc slot": {[][]spec.Stack{disks("sata", "pc", 1), disks("nvme", "pc", 28)}, "pc 28, pc 1"},
 		"shared controller":    {[][]spec.Stack{disks("nvme", "", 27), disks("virtio-scsi", "", 40)}, "q35 67"},
 		"single controllers":   {[][]spec.Stack{disks("virtio-scsi-single", "", 30)}, "q35 28, q35 2"},
+		"no hardware":          {[][]spec.Stack{disks("null_blk", "", 5), disks("nvme", "", 28)}, "q35 33"},
+		"beside a guest":       {[][]spec.Stack{disks("host", "", 40), disks("nvme", "", 27), disks("nvme", "pc", 1)}, "pc 68"},
+		"beside the first":     {[][]spec.Stack{disks("nvme", "q35", 1), disks("host", "", 2), disks("nvme", "pc", 1)}, "q35 3, pc 1"},
+		"all on the host":      {[][]spec.Stack{disks("host", "", 3)}, "none 3"},
 		"vhost-user":           {[][]spec.Stack{disks("vhost-user-blk", "", 20), disks("vhost-user-scsi", "", 9), disks("nvme", "", 28)}, "q35 28, q35 1, q35 28"},
 		"vCPUs":                {[][]spec.Stack{disks("nvme", "", 1), with(disks("nvme", "q35", 1), func(s *spec.Stack) { s.CPUs = 2 }), with(disks("sata", "", 2), func(s *spec.Stack) { s.CPUs = 4 })}, "q35 2, q35 2"},
 		"a domain's disks":     {[][]spec.Stack{domain("xen-pv", disks("blkfront", "", 17)), disks("nvme", "", 1)}, "xen-pv 16, xen-pv 1, q35 1"},
@@ -161,6 +165,9 @@ func TestBoots(t *testing.T) {
 		if diff := cmp.Diff(c.want, got); diff != "" || sum != e.Budget {
 			t.Errorf("%d boots of %d stacks: budgets sum to %v of %v, groups:\n%s", c.boots, len(c.stacks), sum, e.Budget, diff)
 		}
+		if n := slices.Max(c.want); p.AllPrimed() != n { // the first pass visits the groups in their order
+			t.Errorf("groups %v are all primed in boot %d, want %d", c.want, p.AllPrimed(), n)
+		}
 	}
 }
 
@@ -191,7 +198,7 @@ func TestGolden(t *testing.T) {
 
 // TestPresetsKeepTheirPromise checks the estimates of the presets against what they are advertised to take.
 func TestPresetsKeepTheirPromise(t *testing.T) {
-	for name, most := range map[string]time.Duration{"default": 14 * time.Minute, "quick": 3*time.Minute + 45*time.Second} {
+	for name, most := range map[string]time.Duration{"default": 15 * time.Minute, "layers": 10*time.Minute + 30*time.Second, "quick": 4 * time.Minute} {
 		p := make1(t, preset(t, name), 1)
 		d := p.Describe()
 		if len(d.Groups) != 1 || d.Total > most || d.Rounds < 4.5 {
@@ -201,7 +208,8 @@ func TestPresetsKeepTheirPromise(t *testing.T) {
 }
 
 func TestDescribe(t *testing.T) {
-	e := preset(t, "quick") // 6 stacks, one without a disk, one qcow2; 4 workloads
+	e := preset(t, "quick") // 4 workloads
+	e.Stacks = e.Stacks[:6] // one without a disk, one qcow2
 	e.Size, e.Runtime, e.Ramp, e.Boots, e.MinRounds, e.MaxRounds = 64<<20, 650*time.Millisecond, 0, 2, 3, 3
 	e.Budget = 2 * (BootTime + 32*650*time.Millisecond + 64*time.Second) // priming windows take 300 + 350 ms
 	d := make1(t, e, 5).Describe()
@@ -224,5 +232,20 @@ func TestDescribe(t *testing.T) {
 	e.Budget, e.MinRounds, e.MaxRounds = 60*time.Second, 5, 30
 	if d := make1(t, e, 5).Describe(); len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0], "fewer than min_rounds, 5") {
 		t.Errorf("warnings %q; want one about rounds", d.Warnings)
+	}
+}
+
+// Where all stacks are on the host, no guest takes memory or time to start.
+func TestDescribeWithoutGuest(t *testing.T) {
+	e := preset(t, "quick")
+	e.Stacks = []spec.Stack{{Name: "bench", Bus: "host", Daemon: "qemu-img", Format: "qcow2"}, {Name: "plain", Bus: "host"}}
+	e.Boots, e.MaxRounds = 1, 5
+	d := make1(t, e, 5).Describe()
+	round, priming := d.Groups[0].Round, d.Groups[0].Priming
+	if d.GuestMemory != 0 || d.GuestCPUs != e.Guest.CPUs || d.Groups[0].Machine != NoMachine || d.Boots[0].Machine != NoMachine || d.Measure != priming+5*round {
+		t.Errorf("described as %+v", d)
+	}
+	if d.Cells != 4*len(e.Workloads) || d.Volumes != 3 || d.Disk <= d.Fill {
+		t.Errorf("%d cells, %d volumes, %d bytes for %d", d.Cells, d.Volumes, d.Disk, d.Fill)
 	}
 }

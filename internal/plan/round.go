@@ -23,6 +23,8 @@ const (
 // every stack of the group follow each other, in random order again, so that a cell and its baseline are
 // close in time. Rounds 1 and 2 are a pair, and 3 and 4, and so on: the first of a pair draws a new order,
 // the second runs it backwards from the last window to the first (ABBA), so that linear drift cancels.
+// A load that is to be held to a rate is not held here (Window.Rate): the rate is known when the run has begun.
+//
 // The order depends on the plan's seed, the boot and k alone, and that of the workloads on the pass over the groups in
 // the boot's place; a window's own seed on the plan's seed, n and the cell.
 func (p Plan) Round(boot, k, n int, skip func(workload string) bool) []Window {

@@ -17,10 +17,13 @@ type Plan struct {
 
 // Group is a set of stacks that can live in one guest at once. The host and its control belong to every group.
 type Group struct {
-	Machine string     // "pc" or "q35", or the kind of a domain of Xen: one of spec.Hypervisors
+	Machine string     // "pc" or "q35", the kind of a domain of Xen (one of spec.Hypervisors), or NoMachine
 	Guest   spec.Guest // what all of its stacks need, defaults spelled out
 	Stacks  []spec.Stack
 }
+
+// NoMachine is the machine of a group whose stacks are all on the host: its boots start no guest.
+const NoMachine = "none"
 
 // Boot is one start of the guest of a group.
 type Boot struct {
@@ -38,7 +41,20 @@ type Window struct {
 	Workload string
 	Seed     uint64        // offsets of fio, new in every window
 	Runtime  time.Duration // timed part
+	Rate     float64       // IOPS that the load is held to, all its jobs together; 0 = as fast as it goes
 	Discard  bool          // a window of the first (priming) round of a boot: stored, never analysed
+}
+
+// AllPrimed is the first boot by whose priming every group has been visited: from then on it is known what all stacks
+// can do.
+func (p Plan) AllPrimed() int {
+	seen := map[int]bool{}
+	for _, b := range p.Boots {
+		if seen[b.Group] = true; len(seen) == len(p.Groups) {
+			return b.Index
+		}
+	}
+	return len(p.Boots)
 }
 
 // Key names the cell of the window.

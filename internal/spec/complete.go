@@ -3,6 +3,7 @@ package spec
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/iotax/iotax/internal/unit"
 )
@@ -29,8 +30,11 @@ func Complete(e Experiment) Experiment {
 
 func completeStack(s *Stack) {
 	or(&s.Title, s.Name)
+	if s.InsideGuest() {
+		or(&s.Format, "null-co")
+	}
 	or(&s.Format, "raw")
-	if s.Format == "null-co" {
+	if s.Ceiling() {
 		or(&s.Role, "ceiling")
 	} else {
 		or(&s.Storage, "file")
@@ -41,7 +45,9 @@ func completeStack(s *Stack) {
 	completeStorage(s)
 	if s.Xen() {
 		or(&s.Backend, "phy")
-		return // it has none of QEMU's block layer
+	}
+	if !s.BlockLayer() {
+		return
 	}
 	or(&s.Cache, "writeback")
 	or(&s.AIO, "threads")
@@ -71,7 +77,7 @@ func or(s *string, value string) {
 func (w Workload) mixed() bool { return w.Reads() && w.Writes() }
 
 // describe titles a workload in the few letters that the head of a column has: "4k rand read q32",
-// "256k seq write q4", "4k sync write q1" (an fdatasync after every write), "8k rand 70/30 q16".
+// "256k seq write q4", "4k sync write q1" (an fdatasync after every write), "8k rand 70/30 q16", "4k held read q32".
 func describe(w Workload) string {
 	order, what := "rand ", "write"
 	if w.Sequential() {
@@ -90,6 +96,9 @@ func describe(w Workload) string {
 		order += "sync "
 	case w.FDataSync > 1:
 		order += fmt.Sprintf("sync/%d ", w.FDataSync)
+	}
+	if w.Held() {
+		order = strings.TrimPrefix(order, "rand ") + "held "
 	}
 	size := unit.FioBytes(w.BS)
 	if w.BSSplit != "" {

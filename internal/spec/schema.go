@@ -29,6 +29,7 @@ var experimentSchema = schema[Experiment]{
 	"max_rounds": number(func(e *Experiment) *int { return &e.MaxRounds }),
 	"boots":      number(func(e *Experiment) *int { return &e.Boots }),
 
+	"detect":       ratio(func(e *Experiment) *float64 { return &e.Detect }),
 	"host_storage": text(func(e *Experiment) *string { return &e.HostStorage }),
 	"compressible": ratio(func(e *Experiment) *float64 { return &e.Compressible }),
 	"scale":        text(func(e *Experiment) *string { return &e.Scale }),
@@ -121,6 +122,7 @@ var workloadSchema = schema[Workload]{
 	"blockalign":        size(func(w *Workload) *int64 { return &w.BlockAlign }),
 	"thinktime":         span(func(w *Workload) *time.Duration { return &w.ThinkTime }),
 	"thinktime_blocks":  number(func(w *Workload) *int { return &w.ThinkTimeBlocks }),
+	"rate_share":        ratio(func(w *Workload) *float64 { return &w.RateShare }),
 	"requests":          number(func(w *Workload) *int { return &w.Requests }),
 	"interval":          span(func(w *Workload) *time.Duration { return &w.Interval }),
 }
@@ -187,7 +189,7 @@ func span[T any](field func(*T) *time.Duration) setter[T] {
 }
 
 func ratio[T any](field func(*T) *float64) setter[T] {
-	return parsed("a share such as 0.05 or 5%", parseRatio, field)
+	return parsed("a share such as 0.05 or 5%", ParseShare, field)
 }
 
 func number[T any](field func(*T) *int) setter[T] {
@@ -209,8 +211,8 @@ func boolean[T any](field func(*T) *bool) setter[T] {
 	}, field)
 }
 
-// parseRatio reads "0.05" and "5 %" alike.
-func parseRatio(s string) (float64, error) {
+// ParseShare reads "0.05" and "5 %" alike.
+func ParseShare(s string) (float64, error) {
 	digits, cent := strings.CutSuffix(strings.TrimSpace(s), "%")
 	v, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
 	if err != nil || v != v {

@@ -36,7 +36,7 @@ type Stack struct {
 
 	// The hypervisor's side.
 	Protocol     string `json:"protocol,omitempty"` // one of Protocols, "" = QEMU opens the file or device itself
-	Daemon       string `json:"daemon,omitempty"`   // one of Daemons: who serves a disk over NBD or vhost-user
+	Daemon       string `json:"daemon,omitempty"`   // one of Daemons: who serves a disk over NBD or vhost-user, or does its I/O on the host
 	Cache        string `json:"cache"`              // one of Caches
 	AIO          string `json:"aio"`                // one of AIOs
 	IOThread     bool   `json:"iothread,omitempty"`
@@ -60,15 +60,61 @@ type Stack struct {
 }
 
 // Ceiling reports whether the stack is a disk of zero latency, shown apart and never ranked.
-func (s Stack) Ceiling() bool { return s.Format == "null-co" }
+func (s Stack) Ceiling() bool { return s.Format == "null-co" || s.InsideGuest() }
 
 // Xen reports whether the stack's guest is a domain of Xen.
 func (s Stack) Xen() bool { return s.Hypervisor != "" }
 
+// OnHost reports whether the load runs on the host itself, straight on the stack's volume or through a program of QEMU's
+// that has it open: what a disk costs without a guest in front of it.
+func (s Stack) OnHost() bool { return s.Bus == "host" }
+
+// Plain reports whether the load runs on the host straight on the stack's volume, as that of the baseline does on its own.
+func (s Stack) Plain() bool { return s.OnHost() && s.Protocol == "" && s.Daemon == "" }
+
+// Bench reports whether the load is made by qemu-img bench: QEMU's block layer with nothing in front of it.
+func (s Stack) Bench() bool { return s.OnHost() && s.Daemon == "qemu-img" }
+
+// InsideGuest reports whether the disk is one of the guest's own kernel, with no virtual hardware under it.
+func (s Stack) InsideGuest() bool { return s.Bus == "null_blk" }
+
+// BlockLayer reports whether a program of QEMU's has the volume open, so that there is a cache mode and an aio.
+func (s Stack) BlockLayer() bool { return !s.Xen() && !s.Plain() && !s.InsideGuest() }
+
 // Skips says why the stack is not measured under a workload, "" when it is.
 func (s Stack) Skips(w Workload) string {
-	if s.Empty && w.Reads() {
+	switch {
+	case s.Empty && w.Reads():
 		return "the volume is empty before each window: there is nothing to read"
+	case s.Bench():
+		return benchSkips(w)
+	case s.OnHost() && s.Protocol == "nbd" && w.Ioping():
+		return "ioping does not speak NBD"
+	}
+	return ""
+}
+
+// benchSkips says what of a workload qemu-img bench cannot do: its manual has one direction, one block size, one queue and
+// offsets in steps.
+func benchSkips(w Workload) string {
+	const cannot = "qemu-img bench has no "
+	switch {
+	case w.Ioping():
+		return "qemu-img bench makes its own load, not ioping"
+	case w.mixed():
+		return cannot + "mix of reads and writes"
+	case w.Jobs() > 1:
+		return cannot + "second job"
+	case w.BSSplit != "":
+		return cannot + "mix of block sizes"
+	case w.PercentageRandom != "" || w.BlockAlign != 0:
+		return cannot + "choice of offsets"
+	case w.ThinkTime != 0:
+		return cannot + "waits between its I/Os"
+	case w.Held():
+		return cannot + "limit to its rate"
+	case w.FDataSync > 0 && w.FDataSync < w.IODepth:
+		return "qemu-img bench flushes after as many writes as are in flight, at the earliest"
 	}
 	return ""
 }
@@ -79,6 +125,7 @@ func (s Stack) VhostUser() bool { return s.Bus == "vhost-user-blk" || s.Bus == "
 // Served names the daemon that has the volume open in QEMU's place, "" when QEMU or Xen has it open itself.
 func (s Stack) Served() string {
 	switch {
+	case s.Bench(): // it serves nobody
 	case s.Daemon != "":
 		return s.Daemon
 	case s.Bus == "vhost-user-scsi":

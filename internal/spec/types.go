@@ -16,7 +16,7 @@ var (
 	Storages = []string{"file", "device", "lvm", "lvm-thin", "zfs-file", "zvol"}
 	Buses    = []string{
 		"virtio-blk", "virtio-scsi", "virtio-scsi-single", "sata", "ide", "nvme", "lsi53c895a", "megasas", "pvscsi",
-		"vhost-user-blk", "vhost-user-scsi", "blkfront",
+		"vhost-user-blk", "vhost-user-scsi", "blkfront", "null_blk", "host",
 	}
 	Caches      = []string{"none", "writeback", "writethrough", "directsync", "unsafe"}
 	AIOs        = []string{"threads", "native", "io_uring"}
@@ -25,7 +25,7 @@ var (
 	Detects     = []string{"off", "on", "unmap"}
 	Machines    = []string{"pc", "q35"}
 	Protocols   = []string{"nbd"}
-	Daemons     = []string{"qemu-storage-daemon", "spdk"}
+	Daemons     = []string{"qemu-storage-daemon", "spdk", "qemu-img"}
 	Snapshots   = []string{"fresh", "copied"}
 	Schedulers  = []string{"none", "mq-deadline", "kyber", "bfq"}
 	Memories    = []string{"ram", "memfd", "file"}
@@ -46,6 +46,8 @@ type Experiment struct {
 	MinRounds int           `json:"min_rounds"` // counted rounds before anything may stop
 	MaxRounds int           `json:"max_rounds"` // counted rounds at most
 	Boots     int           `json:"boots"`      // boots of each group of stacks, at least
+
+	Detect float64 `json:"detect,omitempty"` // difference that nine of ten runs are to find (0.05 = 5 %); 0 = Target and MaxRounds stand, see Stopping
 
 	HostStorage  string  `json:"host_storage,omitempty"` // one of Storages: where the baseline's volume lies, "" = file
 	Compressible float64 `json:"compressible,omitempty"` // share of all data that compresses to nothing, 0 = none of it

@@ -78,7 +78,10 @@ func checkRounds(f *faults, e Experiment) {
 	if e.MaxRounds < e.MinRounds {
 		f.add("max_rounds", "%d is less than min_rounds, %d%s; expected at least as many", e.MaxRounds, e.MinRounds, ref("min_rounds"))
 	}
-	if e.MaxRounds > 10_000 {
+	if !(e.Detect >= 0 && e.Detect <= 0.5) {
+		f.add("detect", "%v is out of range; expected a share above 0 and at most 0.5, such as 0.05 or 5%%", e.Detect)
+	}
+	if e.MaxRounds > mostRounds {
 		f.add("max_rounds", "%d is too many; expected at most 10000", e.MaxRounds)
 	}
 	if e.Boots < 1 || e.Boots > 100 {

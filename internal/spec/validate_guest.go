@@ -10,10 +10,12 @@ import (
 func checkServed(f *faults, path string, s Stack) {
 	protocol := choice(f, path+".protocol", "protocol", s.Protocol, Protocols)
 	daemon := choice(f, path+".daemon", "daemon", s.Daemon, Daemons)
-	if !protocol || !daemon {
+	if !protocol || !daemon || s.OnHost() || s.InsideGuest() { // which have rules of their own
 		return
 	}
 	switch {
+	case s.Daemon == "qemu-img":
+		f.add(path+".daemon", "\"qemu-img\" serves no guest; expected bus \"host\" beside it%s", ref(path+".bus"))
 	case s.Protocol != "" && s.VhostUser():
 		f.add(path+".protocol", "bus %q%s has a protocol of its own; expected none", s.Bus, ref(path+".bus"))
 	case s.Protocol != "" && s.Ceiling():
@@ -46,7 +48,7 @@ func checkGuestOf(f *faults, path string, s Stack, g Guest) {
 	if s.VQMapping > 0 && s.IOThread {
 		f.add(path+".iothread", "a mapping%s brings its own iothreads; expected one of the two", ref(path+".iothread_vq_mapping"))
 	}
-	if s.VQMapping > 0 && !slices.Contains(virtioBuses, s.Bus) {
+	if s.VQMapping > 0 && !slices.Contains(virtioBuses, s.Bus) && !s.OnHost() && !s.InsideGuest() {
 		f.add(path+".iothread_vq_mapping", "bus %q%s has no mapping of queues; expected bus virtio-blk, virtio-scsi or virtio-scsi-single", s.Bus, ref(path+".bus"))
 	}
 }

@@ -27,7 +27,7 @@ func checkStack(f *faults, path string, s Stack, g Guest) {
 	cacheKnown := choice(f, path+".cache", "cache", s.Cache, Caches)
 	choice(f, path+".aio", "aio", s.AIO, AIOs)
 
-	if s.AIO == "native" && buffered(s.Cache) && cacheKnown && !s.Ceiling() {
+	if s.AIO == "native" && buffered(s.Cache) && cacheKnown && !s.Ceiling() && s.BlockLayer() {
 		checkNative(f, path, s)
 	}
 	if s.DetectZeroes == "unmap" && s.Discard != "unmap" { // QEMU refuses to open such a node
@@ -42,6 +42,8 @@ func checkStack(f *faults, path string, s Stack, g Guest) {
 	checkServed(f, path, s)
 	checkGuestOf(f, path, s, g)
 	checkXen(f, path, s)
+	checkOnHost(f, path, s)
+	checkInsideGuest(f, path, s)
 }
 
 // checkNative words the clash of aio and cache at whichever of the two the reader can see.
@@ -117,6 +119,9 @@ func checkController(f *faults, path string, s Stack, g Guest) {
 	}
 	if s.Bus == "ide" && s.Machine != "" && s.Machine != "pc" && machineKnown {
 		f.add(path+".machine", "%q has no IDE, which bus \"ide\"%s needs; expected pc", s.Machine, ref(path+".bus"))
+	}
+	if s.OnHost() || s.InsideGuest() { // their own checks speak of controllers
+		return
 	}
 	checkQueues(f, path, s, g)
 	if slices.Contains(virtioBuses, s.Bus) || s.VhostUser() || s.Bus == "blkfront" {

@@ -75,7 +75,7 @@ func TestPresets(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{
 		"cdm-3", "cdm-5", "cdm-6", "cdm-7", "cdm-8", "cdm-nvme", "cdm-peak", "cdm-real", "controllers", "database", "default",
-		"image-formats", "iometer-1.1", "iometer-2008", "local-disks", "qemu-tuning", "quick", "zfs-volumes",
+		"image-formats", "iometer-1.1", "iometer-2008", "layers", "local-disks", "qemu-tuning", "quick", "zfs-volumes",
 	}, names); diff != "" {
 		t.Error(diff)
 	}

@@ -17,6 +17,7 @@ func checkWorkload(f *faults, path string, w Workload) {
 		f.add(path+".fdatasync", "%d is negative; expected a number of writes between two fdatasyncs, or 0 for none", w.FDataSync)
 	}
 	checkGenerator(f, path, w)
+	checkRate(f, path, w)
 	if w.RW == "" {
 		f.add(path+".rw", "is missing; expected one such as \"randread\"")
 		return
@@ -68,6 +69,20 @@ func checkGenerator(f *faults, path string, w Workload) {
 		"rw": w.mixed() && w.RW != "",
 	}) {
 		f.add(path+"."+key, "ioping%s does one request at a time, reads or writes; expected generator fio", ref(path+".generator"))
+	}
+}
+
+// checkRate refuses a rate that fio cannot hold the load to: ioping has none, a load that waits has its own, and with
+// several block sizes fio takes each I/O for one of the smallest (its manual, at rate_iops).
+func checkRate(f *faults, path string, w Workload) {
+	if w.RateShare == 0 {
+		return
+	}
+	if !(w.RateShare > 0 && w.RateShare <= 1) {
+		f.add(path+".rate_share", "%g is out of range; expected a share above 0 and up to 1, such as 0.8", w.RateShare)
+	}
+	for _, key := range keysOf(map[string]bool{"generator": w.Ioping(), "thinktime": w.ThinkTime > 0, "bssplit": w.BSSplit != ""}) {
+		f.add(path+"."+key, "cannot be held to a rate by rate_share%s; expected a load of fio without waits and of one block size", ref(path+".rate_share"))
 	}
 }
 

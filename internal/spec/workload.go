@@ -23,6 +23,8 @@ type Workload struct {
 	ThinkTime       time.Duration `json:"thinktime,omitempty"`        // that a job waits after each ThinkTimeBlocks
 	ThinkTimeBlocks int           `json:"thinktime_blocks,omitempty"` // I/Os, 0 = 1
 
+	RateShare float64 `json:"rate_share,omitempty"` // of the IOPS of the slowest stack, to which all are held; 0 = as fast as it goes
+
 	Requests int           `json:"requests,omitempty"` // ioping: requests of a window
 	Interval time.Duration `json:"interval,omitempty"` // ioping: from the start of one request to that of the next
 }
@@ -44,3 +46,6 @@ func (w Workload) Jobs() int { return max(w.NumJobs, 1) }
 
 // InFlight is how many I/Os the load keeps in flight, all its jobs together.
 func (w Workload) InFlight() int { return w.IODepth * w.Jobs() }
+
+// Held reports whether all stacks are offered the same load, of which the price is compared and not the speed.
+func (w Workload) Held() bool { return w.RateShare > 0 }

@@ -1,0 +1,52 @@
+package plan
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+func TestPromise(t *testing.T) {
+	e := preset(t, "quick")
+	p := make1(t, e, 1)
+	quiet, noisy := p.Promise(Noise{Scatter: 0.01}), p.Promise(Noise{Scatter: 0.1, From: "x"})
+	if quiet.Difference >= noisy.Difference || quiet.Difference < e.Target || noisy.Noise.From != "x" {
+		t.Errorf("in the budget of quick, %+v and %+v", quiet, noisy)
+	}
+	if d := p.Describe(); noisy.Time != d.Measure || noisy.Rounds != int(d.Rounds) || !noisy.Kept {
+		t.Errorf("%+v of %+v", noisy, d)
+	}
+	e.Budget *= 100
+	e.MaxRounds = 1000
+	if p := make1(t, e, 1).Promise(Noise{Scatter: 0.1}); p.Difference > noisy.Difference/4 || p.Difference < e.Target {
+		t.Errorf("with a hundred times the budget and more, %+v; the target alone should bound it", p)
+	}
+
+	e = preset(t, "quick")
+	e.Budget, e.MinRounds = time.Minute, 2 // one round and no more
+	if p := make1(t, e, 1).Promise(Assumed); !math.IsInf(p.Difference, 1) || p.Kept {
+		t.Errorf("of a single round, %+v is promised", p)
+	}
+}
+
+func TestPromiseToDetect(t *testing.T) {
+	e := preset(t, "quick")
+	e.Detect = 0.05
+	quiet, noisy := make1(t, e, 1).Promise(Noise{Scatter: 0.01}), make1(t, e, 1).Promise(Noise{Scatter: 0.1})
+	if quiet.Difference != 0.05 || noisy.Difference != 0.05 {
+		t.Errorf("%+v and %+v promise another difference than was asked for", quiet, noisy)
+	}
+	if quiet.Rounds < e.Stopping().Least || noisy.Rounds < 10*quiet.Rounds || noisy.Time < 10*quiet.Time || noisy.Kept {
+		t.Errorf("ten times the noise takes many times the rounds; got %+v and %+v", quiet, noisy)
+	}
+	if e.Budget = noisy.Time; !make1(t, e, 1).Promise(Noise{Scatter: 0.1}).Kept {
+		t.Error("the budget that was asked for does not do")
+	}
+	e.Detect = 0.1
+	if p := make1(t, e, 1).Promise(Noise{Scatter: 0.1}); p.Time >= noisy.Time/2 {
+		t.Errorf("twice the difference takes %v, the single one %v", p.Time, noisy.Time)
+	}
+	if p := make1(t, e, 1).Promise(Noise{Scatter: 100}); p.Rounds != e.Stopping().Most {
+		t.Errorf("what can never be found takes %+v", p)
+	}
+}
