@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/iotax/iotax/internal/qemu/cmdline"
 	"github.com/iotax/iotax/internal/spec"
@@ -25,6 +26,18 @@ var aioMend = map[string]string{
 var propertyMend = map[string]string{
 	"virtio-blk-pci.iothread-vq-mapping":  "install QEMU 9.0 or newer",
 	"virtio-scsi-pci.iothread-vq-mapping": "install QEMU 10.0 or newer",
+}
+
+// MendRefusal says what helps where a program of QEMU's refuses a stack in these words; otherwise stands for words that are not
+// about aio.
+func MendRefusal(said, otherwise string) string {
+	switch {
+	case strings.Contains(said, "io_uring"):
+		return aioMend["io_uring"]
+	case strings.Contains(said, "AIO"):
+		return aioMend["native"]
+	}
+	return otherwise
 }
 
 // Supports returns why this QEMU cannot offer the stack and what would change that, both empty when it can.

@@ -69,6 +69,8 @@ func TestFaults(t *testing.T) {
 			c.Backend, c.Disks[0].Stack.Bus, c.Disks[0].Socket = "ram", "vhost-user-blk", "/s"
 		}, []string{"memory backend ram cannot be shared"}},
 		{"ide on q35", func(c *cmdline.Config) { c.Disks[0].Stack.Bus = "ide" }, []string{"IDE needs machine pc"}},
+		{"no device", func(c *cmdline.Config) { c.Disks[0].Stack.Bus = "host" }, []string{"bus host is no device of QEMU's"}},
+		{"the guest's own", func(c *cmdline.Config) { c.Disks[0].Stack.Bus, c.Disks[0].Size = "null_blk", 1<<30 }, []string{"bus null_blk is no device of QEMU's"}},
 		{"another machine", func(c *cmdline.Config) { c.Disks[0].Stack.Machine = "pc" }, []string{"wants machine pc, this guest is q35"}},
 		{"serials", func(c *cmdline.Config) {
 			bad, twin := c.Disks[0], c.Disks[0]

@@ -98,6 +98,9 @@ func (b *builder) disk(d Disk) {
 	b.checkDisk(d)
 	b.checkStack(d)
 	b.checkServed(d)
+	if d.Stack.OnHost() || d.Stack.InsideGuest() {
+		b.fault("disk %s: bus %s is no device of QEMU's", d.Serial, d.Stack.Bus)
+	}
 	if len(b.faults) > before {
 		return
 	}

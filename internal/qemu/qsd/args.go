@@ -42,9 +42,7 @@ func Args(c Config) ([]string, error) {
 	if n := len(c.QMPSocket); n > cmdline.MaxSocket {
 		faults = append(faults, errkind.Userf("socket path of %d bytes, at most %d fit: %s", n, cmdline.MaxSocket, c.QMPSocket))
 	}
-	if _, err := cmdline.DiskArgs(d); err != nil { // bus, protocol and socket are QEMU's side
-		faults = append(faults, err)
-	}
+	faults = append(faults, faultsOf(d)...)
 	if err := faults.Err(); err != nil {
 		return nil, err
 	}
@@ -63,19 +61,34 @@ func Args(c Config) ([]string, error) {
 	return append(args, exportArgs(c)...), nil
 }
 
+// faultsOf lists what is wrong with the disk on the side of its client: bus, protocol and socket. On the host there is no QEMU
+// that would be the client.
+func faultsOf(d cmdline.Disk) (faults errkind.List) {
+	if !d.Stack.OnHost() {
+		if _, err := cmdline.DiskArgs(d); err != nil {
+			faults = append(faults, err)
+		}
+		return faults
+	}
+	if n := len(d.Socket); n == 0 || n > cmdline.MaxSocket {
+		faults = append(faults, errkind.Userf("disk %s: socket path of %d bytes, 1 to %d fit: %s", d.Serial, n, cmdline.MaxSocket, d.Socket))
+	}
+	return faults
+}
+
 // exportArgs serves the topmost node. An iothread is for the process that takes the guest's requests off its queues:
 // over NBD that is QEMU, and a daemon that does nothing else does it in its main loop.
 func exportArgs(c Config) []string {
 	d := c.Disk
 	common := []string{"id", d.Serial, "node-name", d.Node(), "writable", "on"}
+	if _, _, writeCache := cmdline.CacheFlags(d.Stack.Cache); !writeCache && (export(d.Stack) != "nbd" || d.Stack.OnHost()) {
+		common = append(common, "writethrough", "on") // for a guest over NBD, the device in QEMU sees to it
+	}
 	if export(d.Stack) == "nbd" {
 		return []string{
 			"--nbd-server", value("", "addr.type", "unix", "addr.path", d.Socket),
 			"--export", value("nbd", append(common, "name", d.Serial)...),
 		}
-	}
-	if _, _, writeCache := cmdline.CacheFlags(d.Stack.Cache); !writeCache { // over NBD the device in QEMU sees to it
-		common = append(common, "writethrough", "on")
 	}
 	var args []string
 	if d.Stack.IOThread {

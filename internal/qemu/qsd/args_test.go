@@ -29,6 +29,8 @@ func configs(dir string) map[string]qsd.Config {
 	iothread.IOThread = true
 	qcow2 := overNBD("unsafe", "threads")
 	qcow2.Format = "qcow2"
+	onHost := overNBD("writethrough", "threads")
+	onHost.Bus = "host"
 	null := spec.Stack{Format: "null-co", Bus: "vhost-user-blk", Cache: "none"}
 	return map[string]qsd.Config{
 		"vhost-user":       with(vhostUser("none", "io_uring"), same),
@@ -36,6 +38,7 @@ func configs(dir string) map[string]qsd.Config {
 		"vhost-user-slice": with(vhostUser("writeback", "threads"), sliced),
 		"vhost-user-null":  with(null, sliced),
 		"nbd":              with(iothread, same),
+		"nbd-host":         with(onHost, same),
 		"nbd-qcow2-slice":  with(qcow2, sliced),
 		"nbd-device":       with(overNBD("none", "native"), func(d *cmdline.Disk) { d.Block, d.Path = true, "/dev/vg/lv" }),
 	}
@@ -62,6 +65,13 @@ func TestFaults(t *testing.T) {
 		"all at once": {
 			func(c *qsd.Config) { c.CPUs, c.Disk.Socket, c.Disk.Path = 0, "", "" },
 			[]string{"a guest of 0 CPUs", "no path", "no socket"},
+		},
+		"no client's socket": {
+			func(c *qsd.Config) {
+				c.Disk.Stack = spec.Stack{Format: "raw", Bus: "host", Protocol: "nbd", Cache: "none", AIO: "threads"}
+				c.Disk.Socket = ""
+			},
+			[]string{"socket path of 0 bytes"},
 		},
 		"long monitor": {func(c *qsd.Config) { c.QMPSocket = strings.Repeat("q", 108) }, []string{"108 bytes, at most 107 fit"}},
 	} {

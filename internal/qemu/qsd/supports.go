@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/iotax/iotax/internal/errkind"
+	"github.com/iotax/iotax/internal/qemu/caps"
 	"github.com/iotax/iotax/internal/qemu/cmdline"
 	"github.com/iotax/iotax/internal/qemu/proc"
 	"github.com/iotax/iotax/internal/revert"
@@ -65,18 +66,7 @@ func Supports(ctx context.Context, binary string, s spec.Stack, scratch string) 
 		return "", "", nil // the folder's file system has none: it cannot be tried there
 	case errors.As(err, &exit):
 		said, _, _ := strings.Cut(strings.TrimPrefix(exit.Stderr, exit.Argv[0]+": "), "\n")
-		return "qemu-storage-daemon refuses: " + said, mending(said), nil
+		return "qemu-storage-daemon refuses: " + said, caps.MendRefusal(said, install), nil
 	}
 	return "", "", err
-}
-
-// mending says what helps against the daemon's words.
-func mending(said string) string {
-	switch {
-	case strings.Contains(said, "io_uring"):
-		return "allow io_uring: sysctl kernel.io_uring_disabled=0, or leave the container whose seccomp filter forbids it"
-	case strings.Contains(said, "AIO"):
-		return "allow more asynchronous I/O contexts: sysctl -w fs.aio-max-nr=1048576, or install a QEMU built with libaio"
-	}
-	return install
 }
