@@ -15,7 +15,7 @@ func Analyse(run record.Run, exp spec.Experiment, windows []record.Window) Resul
 	return analyse(run, exp, windows, true)
 }
 
-// Estimates is Analyse without latencies, verdicts and figures: cells have IOPS and bandwidth only. Merging histograms
+// Estimates is Analyse without latencies, verdicts, figures and explanation: cells have IOPS and bandwidth only. Merging histograms
 // is most of the work, and a live view that is drawn again after each block shows none of them.
 func Estimates(run record.Run, exp spec.Experiment, windows []record.Window) Result {
 	return analyse(run, exp, windows, false)
@@ -23,9 +23,9 @@ func Estimates(run record.Run, exp spec.Experiment, windows []record.Window) Res
 
 func analyse(run record.Run, exp spec.Experiment, windows []record.Window, whole bool) Result {
 	t := newTable(run, exp, windows)
+	t.findTrends()
 	t.judgeAll(whole)
 	t.estimate()
-	t.warnOfTrends()
 	res := Result{Run: run, Experiment: exp, StackOrder: t.stacks, Warnings: slices.Clone(run.Warnings)}
 	res.Noise = t.noise()
 	res.Warnings = append(res.Warnings, t.noiseWarnings(res.Noise)...)
@@ -44,6 +44,7 @@ func analyse(run record.Run, exp spec.Experiment, windows []record.Window, whole
 	if whole {
 		t.derive()
 		res.Verdicts, res.Figures = t.verdicts(res.Noise), t.figures()
+		res.Explanation = t.explain()
 	}
 	for _, c := range t.order {
 		res.Cells = append(res.Cells, c.Cell)
@@ -61,6 +62,7 @@ type table struct {
 	found  map[string]record.Stack
 	cells  map[key]*cell
 	order  []*cell
+	least  int // rounds that were asked for
 
 	between map[family]stat.Between          // filled by estimate
 	plain   map[string]map[bool]stat.Between // of derived metrics, on the host or in guests; filled by derive
@@ -72,21 +74,26 @@ type key struct{ stack, workload string }
 // cell is a Cell with the windows behind it.
 type cell struct {
 	Cell
-	workload spec.Workload
-	ceiling  bool
-	mismatch bool             // the stack is not what it should be
-	counted  []*record.Window // all but the discarded ones, by round
-	good     []*record.Window // those with a number, one per round, by round
-	pairs    []pair           // with the host's of the same round; none for the host itself
-	series   stat.Series      // log of the headline ratio, only when the cell is OK
-	wanted   []wanted         // its estimates until they are made
+	workload     spec.Workload
+	ceiling      bool
+	mismatch     bool             // the stack is not what it should be
+	compressible float64          // share of the experiment's data that compresses to nothing
+	changing     bool             // what is written changes the volume's state, as was asked for
+	compress     float64          // ratio of the volume's storage, 0 where that is not known
+	trend        float64          // change of pace inside its windows, as a share; 0 where none is claimed
+	agreed       bool             // on that change: enough windows for more than a footnote
+	counted      []*record.Window // all but the discarded ones, by round
+	good         []*record.Window // those with a number, one per round, by round
+	pairs        []pair           // with the host's of the same round; none for the host itself
+	series       stat.Series      // log of the headline ratio, only when the cell is OK
+	wanted       []wanted         // its estimates until they are made
 }
 
 // pair is two windows of one round and workload.
 type pair struct{ this, host *record.Window }
 
 func newTable(run record.Run, exp spec.Experiment, windows []record.Window) *table {
-	t := &table{run: run, exp: exp, intent: map[string]spec.Stack{}, found: map[string]record.Stack{}, cells: map[key]*cell{}}
+	t := &table{run: run, exp: exp, least: exp.Stopping().Least, intent: map[string]spec.Stack{}, found: map[string]record.Stack{}, cells: map[key]*cell{}}
 	t.plain, t.aparts = map[string]map[bool]stat.Between{}, map[key]stat.Between{}
 	t.stacks = []string{spec.Host, spec.Control}
 	for _, s := range exp.Stacks {
@@ -123,6 +130,8 @@ func (t *table) add(stack string, w spec.Workload) {
 	c.Stack, c.Workload, c.Baseline = stack, w.Name, stack == spec.Host
 	c.Durability = t.found[stack].Durability
 	c.mismatch = len(t.found[stack].Mismatch) > 0
+	c.changing, c.compressible = changes(t.intent[stack]), t.exp.Compressible
+	c.compress, _ = t.compressRatio(stack)
 	if c.Durability == "" {
 		c.Durability = record.Unknown
 	}
@@ -189,7 +198,7 @@ func (t *table) decideDiffers(noise Noise) {
 	for _, c := range t.order {
 		if len(c.series) > 1 {
 			cells = append(cells, c)
-			p = append(p, t.ratios(c.Stack).PValue(c.series))
+			p = append(p, t.ratios(c).PValue(c.series))
 		}
 	}
 	for i, q := range stat.BenjaminiHochberg(p) {

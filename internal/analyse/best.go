@@ -12,7 +12,7 @@ import (
 
 // best picks the safe stack that loses least, and says what the choice left out.
 //
-// The choice is among durable guest stacks, over all workloads of the experiment. A stack that lacks a number
+// The choice is among durable guest stacks, over all workloads of the experiment that are as fast as they go. A stack that lacks a number
 // for one of them takes no part, rather than take the workload away from the others. Only when no safe
 // stack has them all are the stacks with the most compared, over those that they have.
 func (t *table) best() (*Best, []string) {
@@ -34,9 +34,9 @@ func (t *table) best() (*Best, []string) {
 	}
 	best := t.choose(names, judged)
 	var warnings []string
-	if len(judged) < len(t.exp.Workloads) {
+	if all := len(Ranked(t.exp)); len(judged) < all {
 		warnings = append(warnings, fmt.Sprintf("the best stack was judged on %d of %d workloads: no safe stack has a number for all",
-			len(judged), len(t.exp.Workloads)))
+			len(judged), all))
 	}
 	if len(left) > 0 {
 		warnings = append(warnings, "not in the choice of the best stack: "+strings.Join(left, "; "))
@@ -48,17 +48,20 @@ func (t *table) best() (*Best, []string) {
 func (t *table) safe() []string {
 	var out []string
 	for _, s := range t.stacks {
-		if !onHost(s) && !t.ceiling(s) && t.found[s].Durability == record.Durable && t.found[s].Unavailable == "" {
+		if t.guest(s) && !t.ceiling(s) && t.found[s].Durability == record.Durable && t.found[s].Unavailable == "" {
 			out = append(out, s)
 		}
 	}
 	return out
 }
 
+// guest reports whether a stack is a guest's disk, and neither the host nor a load on it that only tells layers apart.
+func (t *table) guest(stack string) bool { return !onHost(stack) && !t.intent[stack].OnHost() }
+
 func (t *table) whyNoneIsSafe() []string {
 	unknown, why, measured := true, "", false
 	for _, c := range t.order {
-		if onHost(c.Stack) || c.ceiling || len(c.series) == 0 {
+		if !t.guest(c.Stack) || c.ceiling || len(c.series) == 0 {
 			continue
 		}
 		measured = true
@@ -98,10 +101,10 @@ func (t *table) judgedOn(safe []string) []string {
 	return chosen
 }
 
-// has lists the workloads for which a stack has a number, in the order of the experiment.
+// has lists the workloads by which stacks are ranked and for which this one has a number, in the order of the experiment.
 func (t *table) has(stack string) []string {
 	var out []string
-	for _, w := range t.exp.Workloads {
+	for _, w := range Ranked(t.exp) {
 		if len(t.cells[key{stack, w.Name}].series) > 0 {
 			out = append(out, w.Name)
 		}
@@ -156,7 +159,7 @@ func (t *table) means(workloads []string) means {
 	m := means{rounds: map[string]stat.Series{}, parts: map[string][]stat.Series{}}
 	var all []stat.Series
 	for _, s := range t.stacks {
-		if onHost(s) || len(t.missing(s, workloads)) > 0 {
+		if !t.guest(s) || len(t.missing(s, workloads)) > 0 {
 			continue
 		}
 		for _, w := range workloads {

@@ -37,6 +37,15 @@ var bestCases = []struct {
 		name: "a durable ceiling ahead", change: func(s *synthetic) { s.stack("null").Durability = record.Durable },
 		best: "fast|near", tied: []string{"fast", "near"}, on: all,
 	},
+	{name: "a load on the host ahead", change: func(s *synthetic) {
+		s.truth["virt"] = 0.99
+		s.exp.Stacks[2].Bus, s.exp.Stacks[2].Daemon, s.exp.Stacks[2].Role = "host", "qemu-img", ""
+	}, best: "fast|near", tied: []string{"fast", "near"}, on: all},
+	{name: "a disk inside the guest ahead", change: func(s *synthetic) {
+		s.truth["null"] = 5
+		s.stack("null").Durability = record.Durable
+		s.exp.Stacks[4].Bus, s.exp.Stacks[4].Format, s.exp.Stacks[4].Role = "null_blk", "", ""
+	}, best: "fast|near", tied: []string{"fast", "near"}, on: all},
 	{name: "an incomplete stack ahead", change: func(s *synthetic) {
 		s.truth["virt"] = 0.95
 		s.measured(8)

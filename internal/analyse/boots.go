@@ -17,7 +17,7 @@ func (t *table) bootWarnings() []string {
 	var cells []*cell
 	var p []float64
 	for _, c := range t.order {
-		if onHost(c.Stack) || len(c.series) < 2 {
+		if onHost(c.Stack) || len(c.series) < 2 || c.workload.Held() { // the shares of a held load are no shares
 			continue
 		}
 		interval = true
@@ -41,7 +41,7 @@ func (t *table) bootWarnings() []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("boots differ beyond chance in %d of %s (%s); from boot to boot shares move by about %.1f %%, "+
-		"and the intervals allow for it", len(differ), plural(len(cells), "cell"), firstFew(differ), 100*t.ratios(cells[0].Stack).SD())}
+		"and the intervals allow for it", len(differ), plural(len(cells), "cell"), firstFew(differ), 100*t.ratios(cells[0]).SD())}
 }
 
 // rebooted reports whether a guest stack was measured in more than one boot.

@@ -151,7 +151,7 @@ var ruleCases = []ruleCase{
 	{name: "little steal", change: every(func(e *record.Evidence) { e.Steal = 0.019 }), status: record.OK},
 	{
 		name: "fio busy on the host", stack: spec.Host, change: cpu(0.93), status: record.OK,
-		warning: "fio kept 93 % of a CPU busy: it may be the limit, not the disk",
+		warning: "fio was busy for 93 % of the time: it may be the limit, not the disk, and the loss of the guests larger than it looks",
 	},
 	{name: "fio less busy on the host", stack: spec.Control, change: cpu(0.79), status: record.OK},
 	{name: "fio busy in the guest", change: cpu(0.93), status: record.OK},
@@ -181,9 +181,11 @@ var ruleCases = []ruleCase{
 	},
 }
 
-// TestRules runs the cases on six rounds.
-func TestRules(t *testing.T) {
-	for _, c := range ruleCases {
+func TestRules(t *testing.T) { runRules(t, ruleCases) }
+
+// runRules runs cases on six rounds.
+func runRules(t *testing.T, cases []ruleCase) {
+	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			s := newRun()
 			s.whole = 0.02 // so that the host is steady
@@ -233,6 +235,8 @@ func TestRAMShare(t *testing.T) {
 		{"mixed, of the sum", mixed, []record.Evidence{{PathRead: 60, DeviceRead: n(0), PathWrite: 40, DeviceWrite: n(50)}}, new(0.5)},
 		{"mixed, half of it not countable", mixed, []record.Evidence{{PathRead: 60, DeviceRead: n(0), PathWrite: 40}}, nil},
 		{"more at the device", write, []record.Evidence{{PathWrite: 100, DeviceWrite: n(300)}}, new(0.0)},
+		{"others' reads do not hide it", read, []record.Evidence{{PathRead: 100, DeviceRead: n(900), ForeignRead: n(880)}}, new(0.8)},
+		{"more others' than there is", write, []record.Evidence{{PathWrite: 100, DeviceWrite: n(10), ForeignWrite: n(20)}}, new(1.0)},
 		{"nothing asked for", read, []record.Evidence{{DeviceRead: n(0)}}, nil},
 		{"median of those that count", read, []record.Evidence{
 			{PathRead: 10, DeviceRead: n(10)},

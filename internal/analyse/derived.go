@@ -12,11 +12,12 @@ import (
 // isDerived reports whether a metric comes from the evidence of windows, and so survives a withheld number.
 func isDerived(metric string) bool { return slices.Contains(record.DerivedNames, metric) }
 
-// ofEvidence returns a derived metric of one window; false where the window does not tell it.
-func ofEvidence(metric string, e record.Evidence, load spec.Workload) (float64, bool) {
+// ofEvidence returns a derived metric of one window; false where the window does not tell it. compress is the ratio of the
+// volume's storage, 0 where that is not known.
+func ofEvidence(metric string, e record.Evidence, load spec.Workload, compress float64) (float64, bool) {
 	switch metric {
 	case record.RAMShare:
-		return ramShare(e, load)
+		return ramShare(e, load, compress)
 	case record.DeviceReadRatio:
 		return over(e.DeviceRead, e.PathRead, load.Reads())
 	case record.DeviceWriteRatio:
@@ -26,6 +27,12 @@ func ofEvidence(metric string, e record.Evidence, load spec.Workload) (float64, 
 			return 0, false
 		}
 		return over(e.ARCHits, *e.ARCHits+*e.ARCMisses, true)
+	case record.DeviceRequestRatio:
+		return requestRatio(e, load)
+	case record.FlushRatio:
+		return flushRatio(e, load)
+	case record.HostCPUPerIO:
+		return hostCPUPerIO(e)
 	case record.HostCPU:
 		return told(e.HostCPU)
 	case record.GuestCPU:
@@ -48,37 +55,50 @@ func over(part *int64, whole int64, wanted bool) (float64, bool) {
 	return float64(*part) / float64(whole), true
 }
 
-// ramShare is the share of the bytes that never met the device.
-func ramShare(e record.Evidence, load spec.Workload) (float64, bool) {
+// ramShare is the share of the bytes that never met the device, what others moved there not counted. Where the storage
+// compresses, each of them takes only a part of one there.
+func ramShare(e record.Evidence, load spec.Workload, compress float64) (float64, bool) {
 	var path, device int64
 	if load.Reads() {
 		if e.DeviceRead == nil {
 			return 0, false
 		}
-		path, device = path+e.PathRead, device+*e.DeviceRead
+		path, device = path+e.PathRead, device+ours(*e.DeviceRead, e.ForeignRead)
 	}
 	if load.Writes() {
 		if e.DeviceWrite == nil {
 			return 0, false
 		}
-		path, device = path+e.PathWrite, device+*e.DeviceWrite
+		path, device = path+e.PathWrite, device+ours(*e.DeviceWrite, e.ForeignWrite)
 	}
 	if path <= 0 {
 		return 0, false
 	}
-	return min(max(1-float64(device)/float64(path), 0), 1), true
+	return min(max(1-max(compress, 1)*float64(device)/float64(path), 0), 1), true
+}
+
+// ours is what is left of bytes at the device when those of others are taken off, where they are known.
+func ours(device int64, foreign *int64) int64 {
+	if foreign == nil {
+		return device
+	}
+	return max(device-*foreign, 0)
 }
 
 // derived is a derived metric of a cell by round: the values themselves, for they may be 0. A disk of zero latency has
-// no device behind it, and a cell that failed, or whose stack is not what it should be, has no evidence worth the name.
+// no device behind it, and a cell that failed, or whose stack is not what it should be, has no evidence worth the name; nor
+// tells the device of a load beside which others had much of it.
 func (c *cell) derived(metric string) stat.Series {
-	device := metric == record.RAMShare || metric == record.DeviceReadRatio || metric == record.DeviceWriteRatio
+	device := slices.Contains([]string{record.RAMShare, record.DeviceReadRatio, record.DeviceWriteRatio, record.DeviceRequestRatio, record.FlushRatio}, metric)
 	if c.mismatch || c.Status == record.Failed || c.ceiling && device {
 		return nil
 	}
+	if device && metric != record.RAMShare && c.foreign() > foreignWithheld {
+		return nil // what reached the device is mostly not this load's
+	}
 	var out stat.Series
 	for _, w := range c.good {
-		if v, ok := ofEvidence(metric, w.Evidence, c.workload); ok {
+		if v, ok := ofEvidence(metric, w.Evidence, c.workload, c.compress); ok {
 			out = append(out, stat.Point{Round: w.Round, Boot: w.Boot, Log: v})
 		}
 	}
@@ -145,7 +165,7 @@ func (c *cell) bestOf() *BestOfN {
 			windows = append(windows, p.this)
 		}
 	}
-	if len(windows) == 0 {
+	if len(windows) == 0 || c.workload.Held() {
 		return nil
 	}
 	best := &BestOfN{N: len(windows), ClatMean: math.Inf(1)}

@@ -161,9 +161,9 @@ func (c *cell) logs(metric string, these, hosts []*record.Window) stat.Series {
 	}
 	var out stat.Series
 	for i, w := range these {
-		v, _ := ofEvidence(metric, w.Evidence, c.workload)
+		v, _ := ofEvidence(metric, w.Evidence, c.workload, c.compress)
 		if hosts != nil {
-			over, _ := ofEvidence(metric, hosts[i].Evidence, c.workload)
+			over, _ := ofEvidence(metric, hosts[i].Evidence, c.workload, 0)
 			v /= over // 0/0 and x/0 are not finite
 		}
 		if v > 0 && !math.IsInf(v, 0) {
@@ -214,7 +214,10 @@ func (t *table) movement(metric string, parts []part, relative bool) stat.Betwee
 			guests = append(guests, p.Stack)
 		}
 	}
-	if metric == record.IOPS || metric == record.Bandwidth {
+	switch held := len(parts) > 0 && parts[0].workload.Held(); {
+	case held && metric == "":
+		metric = Headline(parts[0].workload)
+	case !held && (metric == record.IOPS || metric == record.Bandwidth):
 		metric = ""
 	}
 	if len(guests) > 1 {
@@ -231,7 +234,8 @@ func (t *table) apartUnder(stack, metric string) stat.Between {
 	}
 	var all []stat.Series
 	for _, c := range t.order {
-		if !onHost(c.Stack) && c.Stack != stack && c.Status == record.OK {
+		mixed := metric == "" && c.workload.Held() // of which another metric is the headline
+		if !onHost(c.Stack) && c.Stack != stack && c.Status == record.OK && !mixed {
 			this := t.cells[key{stack, c.Workload}]
 			all = append(all, joined(metric, []part{{this, 1}, {c, -1}}, false))
 		}
@@ -316,12 +320,8 @@ func mending(mend string) string {
 
 // matching returns the cells of a term, by workload in the order of the experiment.
 func (t *table) matching(term spec.Term) []*cell {
-	var names []string
-	for _, w := range t.exp.Workloads {
-		names = append(names, w.Name)
-	}
 	var out []*cell
-	for _, w := range spec.Match([]string{term.Workload}, names) {
+	for _, w := range t.named(term.Workload) {
 		if c := t.cells[key{term.Stack, w}]; c != nil {
 			out = append(out, c)
 		}

@@ -14,7 +14,7 @@ func (c *cell) ramShare() *float64 {
 	if c.ceiling {
 		return nil
 	}
-	share, known := c.typical(func(e record.Evidence) (float64, bool) { return ramShare(e, c.workload) })
+	share, known := c.typical(func(e record.Evidence) (float64, bool) { return ramShare(e, c.workload, c.compress) })
 	if !known {
 		return nil
 	}
@@ -22,11 +22,11 @@ func (c *cell) ramShare() *float64 {
 }
 
 // depth is the median achieved iodepth and the asked one, known only where more than one was asked for, and all the time: a
-// load that waits between its I/Os has few in flight by itself.
+// load that waits between its I/Os, or is held to a rate, has few in flight by itself.
 func (c *cell) depth() (achieved, asked float64, known bool) {
 	asked = float64(c.workload.InFlight())
 	achieved, known = c.typical(func(e record.Evidence) (float64, bool) { return e.Depth, e.Depth > 0 })
-	return achieved, asked, known && c.workload.InFlight() > 1 && c.workload.ThinkTime == 0
+	return achieved, asked, known && c.workload.InFlight() > 1 && c.workload.ThinkTime == 0 && !c.workload.Held()
 }
 
 // fioErrors sums the errors inside fio's output, and says in how many windows they were: of all counted ones, since a

@@ -44,11 +44,7 @@ func (t *table) figures() []Figure {
 }
 
 func (t *table) workloadsOf(f spec.Figure) []spec.Workload {
-	var names []string
-	for _, w := range t.exp.Workloads {
-		names = append(names, w.Name)
-	}
-	names = spec.Match(f.Workloads, names)
+	names := t.named(f.Workloads...)
 	return slices.DeleteFunc(slices.Clone(t.exp.Workloads), func(w spec.Workload) bool { return !slices.Contains(names, w.Name) })
 }
 

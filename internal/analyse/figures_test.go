@@ -96,6 +96,7 @@ func TestBarsTableSettings(t *testing.T) {
 	s.stack("virt").Effective = map[string]string{"aio": "threads"}
 	s.stack("fast").Volume = &record.Volume{Properties: map[string]string{"recordsize": "128K"}, CompressRatio: new(1.94)}
 	fromRAM("virt", "sr", 0.97)(s)
+	s.exp.Compressible = 0.5
 	s.exp.Figures = []spec.Figure{
 		{Title: "bars", Kind: spec.Bars, Workloads: []string{"rr32", "sr"}},
 		{Title: "table", Kind: spec.Table, Workloads: []string{"sr"}, Columns: []string{record.Bandwidth, record.RAMShare, record.CompressRatio}, Stacks: []string{"virt", "fast"}},

@@ -49,7 +49,7 @@ func (t *table) gains(best string) []Gain {
 func (t *table) apart(stack string) stat.Between {
 	var all []stat.Series
 	for _, c := range t.order {
-		if !onHost(c.Stack) && c.Stack != stack {
+		if !onHost(c.Stack) && c.Stack != stack && !c.workload.Held() {
 			all = append(all, t.cells[key{stack, c.Workload}].series.Minus(c.series))
 		}
 	}
@@ -61,7 +61,7 @@ func (t *table) gain(best, over string, apart stat.Between) (Gain, []float64) {
 	g := Gain{Over: over}
 	var p []float64
 	var both []string
-	for _, w := range t.exp.Workloads {
+	for _, w := range Ranked(t.exp) {
 		line := GainCell{Workload: w.Name}
 		this, that := t.cells[key{best, w.Name}], t.cells[key{over, w.Name}]
 		switch {
@@ -70,7 +70,7 @@ func (t *table) gain(best, over string, apart stat.Between) (Gain, []float64) {
 		case this.Status != record.OK:
 			line.Reason = best + " is " + this.Status + ": " + this.Reason
 		default:
-			ratio, q := contrast(this.series, that.series, t.ratios(best), apart)
+			ratio, q := contrast(this.series, that.series, t.ratios(this), apart)
 			line.Ratio = &ratio
 			p = append(p, q)
 			both = append(both, w.Name)

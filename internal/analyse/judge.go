@@ -3,6 +3,7 @@ package analyse
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/iotax/iotax/internal/record"
@@ -17,7 +18,6 @@ const (
 	skewWithheld  = 0.05 // guest clock against the host's: the figures are of another second
 	skewWarned    = 0.001
 	stealWarned   = 0.02
-	fioWarned     = 0.8 // of one CPU
 )
 
 // judgeAll gives every cell its status, its reason, its numbers and its warnings. The host comes first
@@ -28,7 +28,7 @@ func (t *table) judgeAll(latencies bool) {
 		if c.Baseline {
 			c.Rounds = len(c.good)
 		}
-		c.RAMShare = c.ramShare()
+		c.RAMShare, c.Offered = c.ramShare(), c.offered()
 		c.Status, c.Reason = t.judge(c)
 		switch c.Status {
 		case record.OK:
@@ -57,7 +57,10 @@ func (t *table) judge(c *cell) (status, reason string) {
 	if !c.Baseline && host.Status == record.Failed {
 		return record.Failed, "the host baseline failed: " + host.Reason
 	}
-	if why := c.doubt(t.found[c.Stack]); why != "" {
+	if why := c.doubt(t, t.found[c.Stack]); why != "" {
+		return record.Withheld, why
+	}
+	if why := t.suspect(c); why != "" {
 		return record.Withheld, why
 	}
 	if !c.Baseline && host.Status == record.Withheld {
@@ -103,25 +106,33 @@ func (c *cell) failures() (bad int, why string) {
 }
 
 // doubt returns why the cell's numbers cannot mean what they say, "" when they can.
-func (c *cell) doubt(found record.Stack) string {
+func (c *cell) doubt(t *table, found record.Stack) string {
 	switch errors, windows := c.fioErrors(); {
 	case len(found.Mismatch) > 0:
 		return "the effective configuration is not the intended one: " + strings.Join(found.Mismatch, "; ")
 	case len(c.good) == 0:
 		return "no counted round of this cell has ended"
+	case c.hollow(found.Volume) != "":
+		return c.hollow(found.Volume)
 	case c.RAMShare != nil && *c.RAMShare > ramWithheld:
 		return c.ramWords(*c.RAMShare)
 	case errors > 0:
 		return fmt.Sprintf("fio reported %s in %d of %s",
 			plural(errors, "error"), windows, plural(len(c.counted), "window"))
 	}
+	if why := c.ownLimit(t); why != "" {
+		return why
+	}
 	if skew := c.skew(); math.Abs(skew) > skewWithheld {
 		return skewWords(skew)
+	}
+	if c.twoSpeeds() {
+		return c.trendWords(c.trend) + "; the figure is a mean of two speeds"
 	}
 	if depth, asked, known := c.depth(); known && depth < depthWithheld*asked {
 		return fmt.Sprintf("only %.1f of the %.0f I/Os asked for were in flight", depth, asked)
 	}
-	return ""
+	return c.short()
 }
 
 // skew is by how much the guest's clock typically ran faster than the host's, as a share; 0 where it is not known.
@@ -173,11 +184,13 @@ func (c *cell) warn(t *table) {
 	add(math.Abs(skew) > skewWarned && math.Abs(skew) <= skewWithheld, "%s", skewWords(skew))
 	steal, _ := c.typical(func(e record.Evidence) (float64, bool) { return e.Steal, true })
 	add(steal > stealWarned, "%.1f %% of the host's CPU time was stolen from it", 100*steal)
-	cpu, _ := c.typical(func(e record.Evidence) (float64, bool) { return e.FioCPU, true })
-	add(onHost(c.Stack) && cpu > fioWarned, "fio kept %.0f %% of a CPU busy: it may be the limit, not the disk", 100*cpu)
+	c.warnOfVolume(t.found[c.Stack].Volume, add)
+	c.warnOfGenerator(t, add)
+	c.warnOfSuspects(add)
+	add(c.trend != 0 && !c.twoSpeeds(), "%s", c.trendWords(c.trend))
 	if c.Status == record.OK {
 		c.warnOfWidth(t, add)
-		if c.Baseline {
+		if c.Baseline && !c.workload.Held() {
 			why := c.unsteady()
 			add(why != "", "%s", why)
 		}
@@ -187,7 +200,11 @@ func (c *cell) warn(t *table) {
 
 func (c *cell) warnOfWidth(t *table, add func(yes bool, format string, args ...any)) {
 	add(c.Rounds == 1, "a single round: there is no interval")
-	add(c.Rounds > 1 && c.Rounds < t.exp.MinRounds, "%d rounds, fewer than the %d asked for", c.Rounds, t.exp.MinRounds)
+	least := t.least
+	if c.workload.Held() { // its rounds are a fixed number
+		least = t.exp.MinRounds
+	}
+	add(c.Rounds > 1 && c.Rounds < least, "%d rounds, fewer than the %d asked for", c.Rounds, least)
 }
 
 // emptyWarnings says, once for the whole run, how many cells its time was not enough for.
@@ -211,25 +228,31 @@ func (t *table) emptyWarnings() []string {
 // widthWarnings says, once for the whole run, how many cells are known less precisely than was asked: the table shows
 // each interval anyway.
 func (t *table) widthWarnings() []string {
+	target := t.exp.Stopping().Width
 	cells, wide := 0, 0
 	for _, c := range t.order {
 		ratio, has := c.Ratio[Headline(c.workload)]
-		if !has || c.Status != record.OK {
+		if !has || c.Status != record.OK || c.workload.Held() { // a held load has its rounds and no target
 			continue
 		}
 		cells++
-		if !ratio.Known() || ratio.HalfWidth() > t.exp.Target {
+		if !ratio.Known() || ratio.HalfWidth() > target {
 			wide++
 		}
 	}
-	if wide == 0 || t.exp.Target <= 0 {
+	if wide == 0 || target <= 0 {
 		return nil
 	}
 	mend := "more time (--budget) narrows them"
 	if t.rebooted() {
 		mend = "more time (--budget) or more boots narrow them"
 	}
-	return []string{fmt.Sprintf("%d of %d intervals are wider than the target of ±%.0f %%: %s", wide, cells, 100*t.exp.Target, mend)}
+	return []string{fmt.Sprintf("%d of %d intervals are wider than the target of ±%s: %s", wide, cells, percentage(target), mend)}
+}
+
+// percentage writes a ratio with no more decimals than it has, one at most: "5 %", "2.1 %".
+func percentage(ratio float64) string {
+	return strconv.FormatFloat(math.Round(1000*ratio)/10, 'f', -1, 64) + " %"
 }
 
 // plural returns "1 window" or "3 windows".

@@ -2,6 +2,7 @@ package analyse
 
 import (
 	"math"
+	"time"
 
 	"github.com/iotax/iotax/internal/hist"
 	"github.com/iotax/iotax/internal/record"
@@ -22,7 +23,7 @@ type wanted struct {
 
 // family is the cells whose series move from boot to boot in comparable ways.
 type family struct {
-	metric string // "" for IOPS and bandwidth, of which each cell has its headline in the family
+	metric string // "" for IOPS and bandwidth, of which each cell has its headline in the family, but for those of held loads
 	ratio  bool
 	host   bool // the host and its twin, or the guests
 }
@@ -49,11 +50,14 @@ func (c *cell) fill(latencies bool) {
 			c.want(metric, 0, these, hosts)
 		}
 	}
-	if latencies {
+	switch {
+	case latencies:
 		c.latencies(these, hosts)
+	case c.workload.Held():
+		c.meanLatencies(these, hosts)
 	}
 	for i, w := range these {
-		point := Point{Round: w.Round, Value: w.Metrics[head], Ratio: 1}
+		point := Point{Round: w.Round, Value: w.Metrics[head], Ratio: 1, Metrics: w.Metrics, Timed: time.Duration(w.Timed)}
 		if hosts != nil {
 			point.Ratio = point.Value / hosts[i].Metrics[head]
 			c.series = append(c.series, stat.Point{Round: w.Round, Boot: w.Boot, Log: math.Log(point.Ratio)})
@@ -72,7 +76,7 @@ func (c *cell) want(metric string, at float64, these, hosts []*record.Window) {
 	if hosts != nil {
 		w.into = c.Ratio
 	}
-	if metric == record.IOPS || metric == record.Bandwidth {
+	if (metric == record.IOPS || metric == record.Bandwidth) && !c.workload.Held() {
 		w.family.metric = ""
 	}
 	c.wanted = append(c.wanted, w)
@@ -107,25 +111,17 @@ func (t *table) estimate() {
 }
 
 // ratios is by how much a headline ratio moves from boot to boot: of the host's twin or of the guests.
-func (t *table) ratios(stack string) stat.Between {
-	return t.between[family{ratio: true, host: onHost(stack)}]
+func (t *table) ratios(c *cell) stat.Between {
+	f := family{ratio: true, host: onHost(c.Stack)}
+	if c.workload.Held() {
+		f.metric = Headline(c.workload)
+	}
+	return t.between[f]
 }
 
 // latencies asks for the mean and the percentiles over all completions of the windows together, and their ratios.
 func (c *cell) latencies(these, hosts []*record.Window) {
-	put := func(metric string, value, over, host float64) {
-		if value > 0 {
-			c.want(metric, value, these, nil)
-		}
-		if over > 0 && host > 0 {
-			c.want(metric, over/host, these, hosts)
-		}
-	}
-	for _, metric := range []string{record.ClatMean, record.SyncMean} {
-		if mean := meanLatency(metric, these); metric == record.ClatMean || c.workload.FDataSync > 0 {
-			put(metric, mean, mean, meanLatency(metric, hosts))
-		}
-	}
+	c.meanLatencies(these, hosts)
 	if c.workload.FDataSync > 0 { // the histograms of syncs are not kept: this is the percentile of a typical round
 		c.want(record.SyncP99, 0, these, nil)
 		if hosts != nil {
@@ -139,7 +135,26 @@ func (c *cell) latencies(these, hosts []*record.Window) {
 		paired = merge(twins)
 	}
 	for metric, p := range percentiles {
-		put(metric, percentile(all, p), percentile(paired, p), percentile(host, p))
+		c.wantLatency(metric, these, hosts, percentile(all, p), percentile(paired, p), percentile(host, p))
+	}
+}
+
+// meanLatencies asks for the means, which takes no histograms.
+func (c *cell) meanLatencies(these, hosts []*record.Window) {
+	for _, metric := range []string{record.ClatMean, record.SyncMean} {
+		if mean := meanLatency(metric, these); metric == record.ClatMean || c.workload.FDataSync > 0 {
+			c.wantLatency(metric, these, hosts, mean, mean, meanLatency(metric, hosts))
+		}
+	}
+}
+
+// wantLatency asks for a latency, and its ratio of over to host.
+func (c *cell) wantLatency(metric string, these, hosts []*record.Window, value, over, host float64) {
+	if value > 0 {
+		c.want(metric, value, these, nil)
+	}
+	if over > 0 && host > 0 {
+		c.want(metric, over/host, these, hosts)
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 // noise reads the floor of the run off the A/A control: the host measured a second time under another name.
 // The floor of a workload is its control's 95 % interval, made symmetric around 1; that of the run is the widest of
 // them. An alarm is a claim, so its intervals are corrected for the number of workloads (Bonferroni), and a
-// quiet run raises a false one at most once in twenty times.
+// quiet run raises a false one at most once in twenty times. The band of a held load is of its latency and no part of the
+// floor of the run.
 func (t *table) noise() Noise {
 	n := Noise{ByWorkload: map[string]Band{}}
 	comparisons := 0
@@ -23,11 +24,15 @@ func (t *table) noise() Noise {
 	}
 	corrected := 1 - alpha/float64(max(comparisons, 1))
 	for _, w := range t.exp.Workloads {
-		b := band(t.ratios(spec.Control), t.cells[key{spec.Control, w.Name}].series, corrected)
+		c := t.cells[key{spec.Control, w.Name}]
+		b := band(t.ratios(c), c.series, corrected)
 		if b.High == 0 {
 			continue
 		}
 		n.ByWorkload[w.Name] = b
+		if w.Held() {
+			continue
+		}
 		if b.High > n.High {
 			n.Low, n.High = b.Low, b.High
 		}
@@ -54,8 +59,12 @@ func (t *table) noiseWarnings(n Noise) []string {
 	for _, w := range t.exp.Workloads {
 		b, known := n.ByWorkload[w.Name]
 		if b.Alarm {
-			out = append(out, fmt.Sprintf("under %s the host, measured twice, differs from itself by up to %.0f %%: conditions changed "+
-				"under the run, and smaller differences are not taken for real", w.Name, 100*(b.High-1)))
+			of := ""
+			if w.Held() {
+				of = " in latency"
+			}
+			out = append(out, fmt.Sprintf("under %s the host, measured twice, differs from itself by up to %.0f %%%s: conditions changed "+
+				"under the run, and smaller differences are not taken for real", w.Name, 100*(b.High-1), of))
 		}
 		if !known && t.anyNumber(w.Name) {
 			unknown = append(unknown, w.Name)

@@ -53,7 +53,7 @@ func (c *cell) unsteady() string {
 func (t *table) driftWarnings() []string {
 	var names []string
 	var changes, p []float64
-	for _, w := range t.exp.Workloads {
+	for _, w := range Ranked(t.exp) {
 		if c := t.cells[key{spec.Host, w.Name}]; c.Status == record.OK {
 			e, pvalue := c.figures().Trend()
 			names, changes, p = append(names, w.Name), append(changes, e.Value-1), append(p, pvalue)

@@ -3,7 +3,6 @@ package analyse
 import (
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/iotax/iotax/internal/record"
@@ -18,19 +17,17 @@ const trendAlpha = alpha / 2
 // Limits of the search for trends inside windows.
 const (
 	trendWarned  = 0.2 // change from the first half of a window to the second
+	trendFactor  = 2.0 // change from which on a cell has two speeds, and its figure is neither
 	minIntervals = 4   // of a window's series, below which it tells no trend
-	busyShare    = 10  // an interval with less than one in so many of the I/Os of the busiest is before the load began
+	minAgreed    = 3   // windows that a number is withheld for: two can agree by chance
 )
 
-// warnOfTrends adds a footnote to the cells whose load changes its pace inside a window, in one way in all of their
-// windows: after Benjamini and Hochberg's correction over all cells, and by more than trendWarned.
-func (t *table) warnOfTrends() {
+// findTrends marks the cells whose load changes its pace inside a window, in one way in all of their windows: after
+// Benjamini and Hochberg's correction over all cells, and by more than trendWarned.
+func (t *table) findTrends() {
 	var cells []*cell
 	var changes, p []float64
 	for _, c := range t.order {
-		if c.Status != record.OK {
-			continue
-		}
 		if logs := c.trends(t.exp); len(logs) > 1 {
 			cells = append(cells, c)
 			changes = append(changes, math.Expm1(stat.Median(logs)))
@@ -39,9 +36,17 @@ func (t *table) warnOfTrends() {
 	}
 	for i, q := range stat.BenjaminiHochberg(p) {
 		if q <= trendAlpha && math.Abs(changes[i]) > trendWarned {
-			cells[i].Warnings = append(cells[i].Warnings, cells[i].trendWords(changes[i]))
+			cells[i].trend = changes[i]
+			cells[i].agreed = len(cells[i].trends(t.exp)) >= minAgreed
 		}
 	}
+}
+
+// twoSpeeds reports whether the pace changes so much that the figure, a mean over the window, is that of no state and
+// depends on how long the window is. A stack whose writes are to change its volume, as those under a fresh snapshot do,
+// cannot have one pace: there it is a footnote.
+func (c *cell) twoSpeeds() bool {
+	return c.agreed && !c.changing && (1+c.trend >= trendFactor || 1+c.trend <= 1/trendFactor)
 }
 
 // trends returns, for each window whose series is long enough, the log of its second half over its first.
@@ -76,29 +81,12 @@ func pace(change float64, slower, faster string) string {
 	return faster
 }
 
-// timedPart returns the intervals of a window's series that lie whole inside its timed part. A series starts with the
-// load generator itself: little or nothing is done, then the first busy interval, in which the load began.
-// It may end with the flush after the load, which the runtime tells from a load that came to a stand.
+// timedPart returns the intervals of a window's series that lie whole inside its timed part.
 func timedPart(e record.Evidence, ramp, runtime time.Duration) []float64 {
-	if e.SeriesStep <= 0 || len(e.Series) == 0 {
-		return nil
-	}
-	busiest, step := slices.Max(e.Series), time.Duration(e.SeriesStep)
-	first := slices.IndexFunc(e.Series, func(n int64) bool { return n > 0 && busyShare*n >= busiest })
-	if first < 0 {
-		return nil
-	}
-	last := len(e.Series) - 1
-	for e.Series[last] == 0 {
-		last--
-	}
-	begin := first + 1 + int((ramp+step-1)/step)
-	if runtime > 0 {
-		last = min(last, first+int((ramp+runtime)/step))
-	}
 	var out []float64
-	for i := begin; i < last; i++ {
-		out = append(out, float64(e.Series[i]))
+	begin, end := e.Steady(ramp, runtime)
+	for _, n := range e.Series[begin:end] {
+		out = append(out, float64(n))
 	}
 	return out
 }

@@ -36,10 +36,13 @@ func second(share float64) []int64 {
 
 func TestTrendsInsideWindows(t *testing.T) {
 	slows := "slows down by 34 % inside a window: the device or a throttle changes while it is measured"
+	withheld := func(words string) string { return words + "; the figure is a mean of two speeds" }
 	for _, c := range []struct {
 		name, stack string // "" is fast
 		change      change
+		more        func(*synthetic)
 		warning     string
+		reason      string
 	}{
 		{name: "level", change: paced(0, 1)},
 		{name: "slows down", change: paced(0, 0.66), warning: slows},
@@ -52,7 +55,28 @@ func TestTrendsInsideWindows(t *testing.T) {
 		{name: "in half of the windows", change: paced(3, 0.5)},
 		{
 			name: "to a stand", change: paced(0, 0.0),
-			warning: "slows down by 100 % inside a window: the device or a throttle changes while it is measured",
+			reason: withheld("slows down by 100 % inside a window: the device or a throttle changes while it is measured"),
+		},
+		{
+			name: "to less than half", change: paced(0, 0.49),
+			reason: withheld("slows down by 51 % inside a window: the device or a throttle changes while it is measured"),
+		},
+		{
+			name: "to more than twice", change: paced(0, 2.1),
+			reason: withheld("speeds up by 110 % inside a window: the device or a throttle changes while it is measured"),
+		},
+		{
+			name: "to less than half in two windows, where the others tell nothing", change: func(i int, w *record.Window) {
+				if paced(0, 0.4)(i, w); i > 1 {
+					w.Evidence.Series = nil
+				}
+			},
+			warning: "slows down by 60 % inside a window: the device or a throttle changes while it is measured",
+		},
+		{
+			name: "where every write changes the volume", change: paced(0, 0.3),
+			more:    func(s *synthetic) { s.exp.Stacks[0].Snapshot = "fresh" },
+			warning: "slows down by 70 % inside a window: the device or a throttle changes while it is measured",
 		},
 		{
 			name: "the host", stack: spec.Host, change: paced(0, 0.66),
@@ -73,8 +97,14 @@ func TestTrendsInsideWindows(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := newRun()
 			s.whole, s.exp.Runtime = 0.02, 850*time.Millisecond
+			if c.more != nil {
+				c.more(s)
+			}
 			stack := or(c.stack, "fast")
 			got := s.measured(6).change(stack, "rr32", c.change).analyse()
+			if found := got.cell(t, stack, "rr32"); found.Reason != c.reason || (found.Status == record.Withheld) != (c.reason != "") {
+				t.Errorf("%s: %q, want %q", found.Status, found.Reason, c.reason)
+			}
 			var want []string
 			if c.warning != "" {
 				want = []string{c.warning}

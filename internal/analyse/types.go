@@ -3,6 +3,8 @@
 package analyse
 
 import (
+	"time"
+
 	"github.com/iotax/iotax/internal/record"
 	"github.com/iotax/iotax/internal/spec"
 	"github.com/iotax/iotax/internal/stat"
@@ -22,6 +24,8 @@ type Result struct {
 	Verdicts   []Verdict
 	Figures    []Figure
 	Warnings   []string
+
+	Explanation *Explanation // nil in Estimates
 }
 
 // Cell is one stack under one workload. Metrics, Ratio and Points are there only when it is OK: a number that
@@ -39,6 +43,7 @@ type Cell struct {
 	RAMShare   *float64                 // share of the bytes that never met the device, nil where it cannot be counted
 	Derived    map[string]stat.Estimate // record.DerivedNames, where they could be counted: there for a withheld cell too
 	BestOfN    *BestOfN                 // beside the estimates, only when the cell is OK
+	Offered    float64                  // IOPS that a held load was held to; 0 = as fast as it goes
 	Durability string
 	Warnings   []string
 	Points     []Point // the headline ratio, round by round, for strip charts
@@ -57,6 +62,9 @@ type Point struct {
 	Round int
 	Value float64 // headline metric
 	Ratio float64 // to the baseline of the round
+
+	Metrics map[string]float64 // of the window, by name; not to be changed
+	Timed   time.Duration      // the part of the window that they are about
 }
 
 // Noise is the floor below which this run cannot see, from the A/A control: that of the noisiest workload. Low and
@@ -103,9 +111,13 @@ type GainCell struct {
 	Reason   string
 }
 
-// Headline is the metric that stands for a workload in a table: bandwidth for sequential loads, IOPS otherwise.
+// Headline is the metric that stands for a workload in a table: bandwidth for sequential loads, IOPS otherwise, and the
+// mean latency of a load that is held to a rate.
 func Headline(w spec.Workload) string {
-	if w.Sequential() {
+	switch {
+	case w.Held():
+		return record.ClatMean
+	case w.Sequential():
 		return record.Bandwidth
 	}
 	return record.IOPS
