@@ -24,11 +24,14 @@ func (r *runner) boot(ctx context.Context, b plan.Boot, reason string) error {
 	if spent >= b.Budget {
 		return nil // it was cut after its time was up
 	}
+	begun := r.Now()
 	session, err := r.start(ctx, b, reason)
 	if err != nil {
 		return err
 	}
-	g := &guestRun{runner: r, boot: b, session: session, end: r.Now().Add(b.Budget - spent)}
+	// The budget holds the start as long as one was planned to take: a slower one is not to cost rounds.
+	late := max(r.Now().Sub(begun)-plan.BootTime, 0)
+	g := &guestRun{runner: r, boot: b, session: session, end: begun.Add(b.Budget - spent + late)}
 	defer g.close()
 	if len(r.absent) == len(r.Plan.Groups[b.Group].Stacks) {
 		return nil // the host alone is no comparison
@@ -36,12 +39,14 @@ func (r *runner) boot(ctx context.Context, b plan.Boot, reason string) error {
 	if err := g.prime(ctx); err != nil {
 		return err
 	}
+	r.warnUnheld(b)
 	for k := r.counted(b.Index) + 1; ; k++ {
 		windows := r.Plan.Round(b.Index, k, r.round, func(workload string) bool { return r.enough(b, workload) })
 		if len(windows) == 0 {
 			return nil
 		}
 		r.round++
+		r.hold(b, windows)
 		ended, err := g.blocks(ctx, windows)
 		if err != nil {
 			return err
@@ -245,10 +250,11 @@ func (g *guestRun) replace(ctx context.Context, w plan.Window, lost error) error
 func (g *guestRun) keep(done record.Window, w plan.Window) error {
 	done.Boot, done.Round, done.Seq, done.Seed, done.Discard = w.Boot, w.Round, w.Seq, w.Seed, w.Discard
 	done.Stack, done.Workload = w.Stack, w.Workload
+	done.Evidence.Rate = w.Rate
 	if err := g.Sink.SaveWindow(done); err != nil {
 		return fmt.Errorf("a window could not be stored: %w", err)
 	}
 	done.Raw = nil // kept by the sink; thousands of them need not stay in memory
-	g.windows = append(g.windows, done)
+	g.add(done)
 	return nil
 }

@@ -74,8 +74,11 @@ func Run(ctx context.Context, c Config) (record.Run, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	r := &runner{Config: c, windows: append([]record.Window(nil), c.Done...), lost: map[string]int{}, dead: map[string]string{}}
-	r.workloads = map[string]spec.Workload{}
+	r := &runner{Config: c, cells: map[plan.Key][]int{}, lost: map[string]int{}, dead: map[string]string{}}
+	for _, w := range c.Done {
+		r.add(w)
+	}
+	r.stopping, r.workloads = c.Plan.Experiment.Stopping(), map[string]spec.Workload{}
 	for _, w := range c.Plan.Experiment.Workloads {
 		r.workloads[w.Name] = w
 	}
@@ -90,11 +93,13 @@ func Run(ctx context.Context, c Config) (record.Run, error) {
 
 type runner struct {
 	Config
+	stopping  spec.Stopping
 	workloads map[string]spec.Workload
 	windows   []record.Window
-	lost      map[string]int    // guests lost under a stack
-	dead      map[string]string // stacks that are measured no more, with the reason
-	absent    map[string]string // stacks that the boot under way cannot offer, with the reason
+	cells     map[plan.Key][]int // where in windows those of a cell are: a long run looks for them after every block
+	lost      map[string]int     // guests lost under a stack
+	dead      map[string]string  // stacks that are measured no more, with the reason
+	absent    map[string]string  // stacks that the boot under way cannot offer, with the reason
 	reboots   int
 	round     int // next round's number
 	at        Progress

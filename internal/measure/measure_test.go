@@ -24,7 +24,8 @@ type bench struct {
 	windows []record.Window
 	runs    []record.Run
 	boots   []string // reasons
-	open    int      // sessions not closed
+	booting time.Duration
+	open    int // sessions not closed
 	fail    func(n int, w plan.Window) error
 	saveErr error
 	speed   map[string]float64
@@ -33,14 +34,14 @@ type bench struct {
 
 func newBench(noise float64) *bench {
 	return &bench{
-		now: time.Unix(1e9, 0), noise: noise, draw: rand.New(rand.NewPCG(1, 2)),
+		now: time.Unix(1e9, 0), noise: noise, booting: 3 * time.Second, draw: rand.New(rand.NewPCG(1, 2)),
 		speed: map[string]float64{spec.Host: 100, spec.Control: 100, "fast": 60, "slow": 20},
 	}
 }
 
 func (b *bench) Boot(_ context.Context, p plan.Boot, reason string) (Session, error) {
 	b.boots = append(b.boots, reason)
-	b.now = b.now.Add(3 * time.Second)
+	b.now = b.now.Add(b.booting)
 	b.open++
 	return &session{b, p}, nil
 }
@@ -166,6 +167,24 @@ func TestStopsWhenEverythingIsDecided(t *testing.T) {
 	}
 }
 
+// A guest that is slow to start costs time, and no rounds.
+func TestSlowBoot(t *testing.T) {
+	counted := map[time.Duration]int{}
+	for _, booting := range []time.Duration{plan.BootTime, plan.BootTime + time.Minute} {
+		b := newBench(0.4)
+		b.booting = booting
+		e := experiment()
+		e.Budget, e.MaxRounds = 2*time.Minute, 1000
+		if run, err := b.run(t, context.Background(), e, nil); err != nil || run.Status != record.Complete {
+			t.Fatalf("%+v %v", run, err)
+		}
+		counted[booting] = len(b.windows)
+	}
+	if n, slow := counted[plan.BootTime], counted[plan.BootTime+time.Minute]; n != slow || n == 0 {
+		t.Errorf("%d windows, and %d after a slow start", n, slow)
+	}
+}
+
 func TestNoisyCellsGoOnUntilTheBudgetEnds(t *testing.T) {
 	b := newBench(0.4)
 	e := experiment()
@@ -175,7 +194,7 @@ func TestNoisyCellsGoOnUntilTheBudgetEnds(t *testing.T) {
 		t.Fatalf("%+v %v", run, err)
 	}
 	took := b.now.Sub(start)
-	if took > e.Budget+5*time.Second || took < e.Budget-15*time.Second {
+	if took > e.Budget || took < e.Budget-15*time.Second {
 		t.Errorf("took %v of a budget of %v", took, e.Budget)
 	}
 	last := b.windows[len(b.windows)-1]
