@@ -48,7 +48,7 @@ func Here(w sys.World, o Options) Deps {
 	return Deps{
 		Experiment: o.Experiment, Root: os.DirFS("/"),
 		LookPath: w.Runner.LookPath, Run: w.Run, Caps: h.caps, IOURing: h.host.IOURing,
-		Lacks:  experiment.Lacks(w.Runner, "", ""),
+		Lacks:  experiment.Lacks(w.Runner, experiment.Tools{}),
 		Agent:  func() error { _, err := guest.Agent(); return err },
 		Kernel: func(ctx context.Context) (kernel.Kernel, []string, error) { return kernel.Look(ctx, h.kernel()) },
 		Boot:   h.boot, Hopeless: accel.Hopeless,

@@ -18,6 +18,9 @@ func (x *exam) scratch() {
 		return
 	}
 	x.ok(Scratch, "folder", fmt.Sprintf("%s, on %s, takes O_DIRECT", place.Path, place.Filesystem))
+	if caution := experiment.Caution(place.Filesystem); caution != "" {
+		x.warn(Scratch, "cache", caution, "give a folder on another file system with --scratch, or a disk with --device")
+	}
 	x.space(place)
 	if reason := place.Storage.Reason; reason != "" {
 		x.warn(Scratch, "disk", "it cannot be told: "+reason+". What comes from RAM will not be seen",

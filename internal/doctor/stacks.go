@@ -29,8 +29,9 @@ func (x *exam) stacks(ctx context.Context) {
 		}
 		x.add(Finding{Area: Stacks, What: s.Name, State: Cannot, Why: s.Unavailable, Mend: s.Mend})
 	}
+	nothing := experiment.NothingToCompare(x.Experiment, judged)
 	x.Experiment = experiment.Available(x.Experiment, judged)
-	if len(x.Experiment.Stacks) == 0 {
+	if nothing != nil || len(x.Experiment.Stacks) == 0 {
 		x.blocked(Stacks, "stacks", errkind.Userf("none can be offered: there is nothing to compare"))
 	}
 	x.beyond(ctx, platform)

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/iotax/iotax/internal/load"
@@ -16,8 +17,12 @@ func (r *Ready) Announce() []string {
 	if r.Device != "" {
 		place = r.Device
 	}
-	lines := []string{fmt.Sprintf("%s: %d stacks x %d workloads, about %s; %s of scratch in %s, %s of guest memory, %d CPUs",
-		r.Experiment.Name, d.Stacks, d.Workloads, unit.Duration(d.Total), unit.Bytes(r.space(d.Disk)), place, unit.Bytes(d.GuestMemory), d.GuestCPUs)}
+	guest := "no guest"
+	if d.GuestMemory > 0 {
+		guest = unit.Bytes(d.GuestMemory) + " of guest memory"
+	}
+	lines := []string{fmt.Sprintf("%s: %d stacks x %d workloads, about %s; %s of scratch in %s, %s, %d CPUs",
+		r.Experiment.Name, d.Stacks, d.Workloads, unit.Duration(d.Total), unit.Bytes(r.space(d.Disk)), place, guest, d.GuestCPUs)}
 	lines = append(lines, fmt.Sprintf("the disk will be written to: %s to fill the volumes, and what it takes in %s of write loads",
 		unit.Bytes(d.Fill), unit.Duration(r.writing(d.Windows))))
 	if r.Resume != nil {
@@ -29,15 +34,39 @@ func (r *Ready) Announce() []string {
 	if r.Device != "" {
 		lines = append(lines, fmt.Sprintf("all that %s holds will be lost: %s", r.Device, r.disk()))
 	}
-	for _, s := range r.Stacks {
-		if s.Unavailable != "" {
-			lines = append(lines, fmt.Sprintf("%s is unavailable: %s (%s)", s.Title, s.Unavailable, s.Mend))
-		}
+	if caution := Caution(r.Facts.Filesystem); caution != "" {
+		lines = append(lines, caution)
 	}
+	lines = append(lines, r.unavailable()...)
 	for _, n := range r.Neighbours {
 		lines = append(lines, "another virtual machine is running: "+n.String())
 	}
 	return append(lines, d.Warnings...)
+}
+
+// unavailable names the stacks that this host cannot offer, those with one reason in one line.
+func (r *Ready) unavailable() (lines []string) {
+	type lack struct{ reason, mend string }
+	var lacks []lack
+	titles := map[lack][]string{}
+	for _, s := range r.Stacks {
+		if s.Unavailable == "" {
+			continue
+		}
+		l := lack{s.Unavailable, s.Mend}
+		if titles[l] == nil {
+			lacks = append(lacks, l)
+		}
+		titles[l] = append(titles[l], s.Title)
+	}
+	for _, l := range lacks {
+		verb := "is"
+		if len(titles[l]) > 1 {
+			verb = "are"
+		}
+		lines = append(lines, fmt.Sprintf("%s %s unavailable: %s (%s)", strings.Join(titles[l], "; "), verb, l.reason, l.mend))
+	}
+	return lines
 }
 
 // space is what the volumes take: of the folder's file system, or of the device. estimate is the plan's, which does not know what

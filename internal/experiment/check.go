@@ -49,7 +49,9 @@ func Check(ctx context.Context, w sys.World, o Options) (*Ready, error) {
 	if r.qemu != "" {
 		collect(r.judgeStacks(ctx))
 	}
-	collect(CheckMemory(r.Facts.Memory, r.Experiment.Guest))
+	if slices.ContainsFunc(r.Experiment.Stacks, func(s spec.Stack) bool { return !s.OnHost() }) {
+		collect(CheckMemory(r.Facts.Memory, r.Experiment.Guest))
+	}
 	if stored == nil {
 		collect(r.checkPools(ctx))
 		collect(r.checkSpace())
@@ -156,6 +158,9 @@ func checkPath(flag, path string) error {
 func (r *Ready) settle(p Place) {
 	r.Storage = p.Storage
 	r.Facts.ScratchPath, r.Facts.Filesystem, r.Facts.Device = p.Path, p.Filesystem, p.Device
+	if caution := Caution(p.Filesystem); caution != "" {
+		r.warnings = append(r.warnings, caution)
+	}
 }
 
 func (r *Ready) findDevice(ctx context.Context) error {
@@ -203,7 +208,7 @@ func (r *Ready) judgeStacks(ctx context.Context) error {
 	}
 	platform := Platform{
 		Caps: r.caps, IOURing: r.host.IOURing(), BareDevice: r.Device != "" && !layered(r.Experiment),
-		Others: Lacks(r.world.Runner, r.Device, r.SPDK),
+		Others: Lacks(r.world.Runner, Tools{Device: r.Device, SPDK: r.SPDK, Fio: r.fio, QEMUImg: r.qemuImg}),
 	}
 	r.Stacks = platform.Judge(ctx, r.Experiment)
 	return nil
@@ -235,24 +240,12 @@ func (r *Ready) available() spec.Experiment {
 	return Available(r.Experiment, r.Stacks)
 }
 
-// nothingToCompare refuses an experiment of whose disks this host can offer none: null-co alone answers none of its questions.
+// nothingToCompare is NothingToCompare of the run.
 func (r *Ready) nothingToCompare() error {
-	isDisk := func(s spec.Stack) bool { return !s.Ceiling() }
-	if len(r.Stacks) == 0 || !slices.ContainsFunc(r.Experiment.Stacks, isDisk) || slices.ContainsFunc(r.available().Stacks, isDisk) {
+	if len(r.Stacks) == 0 {
 		return nil
 	}
-	var reasons, mends []string
-	for i, s := range r.Stacks {
-		if !isDisk(r.Experiment.Stacks[i]) || slices.Contains(reasons, s.Unavailable) {
-			continue
-		}
-		reasons = append(reasons, s.Unavailable)
-		if s.Mend != "" && !slices.Contains(mends, s.Mend) {
-			mends = append(mends, s.Mend)
-		}
-	}
-	return errkind.WithHint(errkind.Userf("no disk of %s can be offered here: %s", r.Experiment.Name, strings.Join(reasons, "; ")),
-		"%s", strings.Join(mends, "; "))
+	return NothingToCompare(r.Experiment, r.Stacks)
 }
 
 // checkSpace refuses before anything is written when the volumes would not fit.

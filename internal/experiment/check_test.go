@@ -260,11 +260,14 @@ func TestAnnounce(t *testing.T) {
 	}
 	r.Device, r.Storage.Devices, r.Storage.Reason = "/dev/sdb", nil, "it is in the network"
 	r.Resume, r.Done = &record.Run{ID: "7k2f"}, make([]record.Window, 3)
-	r.Stacks[1].Unavailable, r.Stacks[1].Mend = "no qcow2", "install it"
+	for _, i := range []int{1, 2} {
+		r.Stacks[i].Unavailable, r.Stacks[i].Mend = "no qcow2", "install it"
+	}
+	r.Facts.Filesystem = "zfs"
 	said = strings.Join(r.Announce(), "\n")
 	for _, want := range []string{
 		"resuming run 7k2f with 3 windows stored; ", "the disk under /dev/sdb cannot be told (it is in the network)",
-		"an image is unavailable: no qcow2 (install it)",
+		"an image; null are unavailable: no qcow2 (install it)", "the scratch folder is on ZFS",
 	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is not in:\n%s", want, said)

@@ -19,17 +19,25 @@ import (
 	"github.com/iotax/iotax/internal/xen/xlcfg"
 )
 
-// Lacks are what stacks may miss beside QEMU: storage, daemons, another hypervisor. device is the one of the run, "" for
-// a folder; target is SPDK's socket or program, "" for the one on PATH.
-func Lacks(run sys.Runner, device, target string) []Lack {
-	var server servers
-	server.spdk = target
+// Tools is what a run works with beside QEMU. What is "" is looked for on PATH.
+type Tools struct {
+	Device  string // block device of the run, "" for a folder
+	SPDK    string // socket or program of a target
+	Fio     string
+	QEMUImg string
+}
+
+// Lacks are what stacks may miss beside QEMU: storage, daemons, programs that make loads, another hypervisor.
+func Lacks(run sys.Runner, t Tools) []Lack {
+	server := servers{spdk: t.SPDK}
+	beside := generators{run: run, fio: first(t.Fio, "fio"), qemuImg: first(t.QEMUImg, "qemu-img")}
 	var domains hypervisor
 	return []Lack{
 		func(ctx context.Context, s spec.Stack, _ spec.Guest) (reason, mend string) {
-			return storageLacks(ctx, run, device, s)
+			return storageLacks(ctx, run, t.Device, s)
 		},
 		server.lacks,
+		beside.lacks,
 		func(ctx context.Context, s spec.Stack, g spec.Guest) (reason, mend string) {
 			return domains.lacks(ctx, run, s, g)
 		},
@@ -97,6 +105,9 @@ func (v *servers) lacks(ctx context.Context, s spec.Stack, g spec.Guest) (reason
 		if reason, mend = spdk.Refuses(s); reason != "" {
 			return reason, mend
 		}
+		if g.Hugepages == 0 {
+			return "SPDK registers its guest's memory in pages of 2 MiB, and the guest is given none", "hugepages: 2MiB of this stack in the experiment"
+		}
 		c, err := spdk.Find(v.spdk)
 		if err != nil {
 			return apart(err)
@@ -104,11 +115,7 @@ func (v *servers) lacks(ctx context.Context, s spec.Stack, g spec.Guest) (reason
 		if c.Binary == "" { // a target that runs has its huge pages
 			return "", ""
 		}
-		memory := int64(0)
-		if g.Hugepages != 0 {
-			memory = g.Memory
-		}
-		return apart(spdk.CheckHugepages(memory))
+		return apart(spdk.CheckHugepages(g.Memory))
 	case "qemu-storage-daemon":
 		return v.tryDaemon(ctx, s)
 	}

@@ -3,6 +3,7 @@ package experiment
 import (
 	"net"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/iotax/iotax/internal/spec"
@@ -24,5 +25,8 @@ func TestRunningTargetNeedsNoPages(t *testing.T) {
 	v.spdk = "/bin/true"
 	if reason, mend := v.lacks(t.Context(), s, spec.Guest{Memory: 1 << 60, Hugepages: 2 << 20}); reason == "" || mend == "" {
 		t.Errorf("one that is to be started without pages: %q, %q", reason, mend)
+	}
+	if reason, mend := v.lacks(t.Context(), s, spec.Guest{}); !strings.Contains(reason, "pages of 2 MiB") || !strings.Contains(mend, "hugepages") {
+		t.Errorf("a guest without huge pages: %q, %q", reason, mend)
 	}
 }

@@ -44,11 +44,13 @@ func (p Platform) block(_ context.Context, s spec.Stack, g spec.Guest) (reason, 
 	if p.BareDevice && s.Format == "qcow2" && s.PlainFile() {
 		return "an image needs a file system, and --device is a bare device", "give --scratch DIR"
 	}
-	if s.Xen() {
+	if !s.BlockLayer() {
 		return "", ""
 	}
-	if reason, mend = p.Caps.SupportsIn(s, g); reason != "" {
-		return reason, mend
+	if !s.OnHost() { // whose programs are asked by themselves
+		if reason, mend = p.Caps.SupportsIn(s, g); reason != "" {
+			return reason, mend
+		}
 	}
 	if s.AIO == "io_uring" && !s.Ceiling() && p.IOURing != nil {
 		return "io_uring cannot be used here: " + p.IOURing.Error(), "sysctl -w kernel.io_uring_disabled=0, outside of a container that forbids it"

@@ -165,23 +165,30 @@ func (r *Ready) platform(ctx context.Context, id string, image *guest.Image, jou
 	h.Accelerator, h.AcceleratorReason = choice.Accel, choice.Reason
 	h.QEMU, h.Fio, h.GuestKernel = r.caps.Version.String(), strings.TrimPrefix(strings.TrimSpace(string(fioVersion)), "fio-"), image.Release
 	h.GuestCPUs, h.GuestMemory, h.VolumeSize = r.Experiment.Guest.CPUs, r.Experiment.Guest.Memory, r.Experiment.Size
+	if choice.Accel == "" { // there is no guest
+		h.GuestCPUs, h.GuestMemory, h.GuestKernel = 0, 0, ""
+	}
 	bios := ""
 	if choice.Accel == accel.TCG { // with KVM, QEMU's own firmware is quick enough, and what most guests have
 		bios = r.caps.Qboot
 	}
 	return rig.Config{
 		Xen: r.xen(ctx), Runner: r.world.Runner,
-		Plan: r.Plan, Image: image, Ioping: r.ioping, Binary: r.qemu, Bios: bios, Accel: choice.Accel,
+		Plan: r.Plan, Image: image, Ioping: r.ioping, Fio: r.fio, QEMUImg: r.qemuImg, Binary: r.qemu, Bios: bios, Accel: choice.Accel,
 		Dir: dir, Env: env, Journal: journal, Serve: r.daemons.serve, Note: tell.Note, Polite: r.Polite,
 	}, nil
 }
 
-// accelerator finds out what QEMU's guests run on; domains of Xen run on Xen.
+// accelerator finds out what QEMU's guests run on; domains of Xen run on Xen, and stacks on the host on nothing.
 func (r *Ready) accelerator(ctx context.Context, q accel.Request) (accel.Choice, error) {
-	if slices.ContainsFunc(r.Plan.Experiment.Stacks, func(s spec.Stack) bool { return !s.Xen() }) {
+	stacks := r.Plan.Experiment.Stacks
+	switch {
+	case slices.ContainsFunc(stacks, func(s spec.Stack) bool { return !s.Xen() && !s.OnHost() }):
 		return accel.Choose(ctx, q)
+	case slices.ContainsFunc(stacks, spec.Stack.Xen):
+		return accel.Choice{Accel: "xen"}, nil
 	}
-	return accel.Choice{Accel: "xen"}, nil
+	return accel.Choice{}, nil
 }
 
 // xen is the Xen that this host runs under, nil where there is none or no stack asks for one.

@@ -46,13 +46,16 @@ func (v *daemons) serve(ctx context.Context, d cmdline.Disk, g spec.Guest) (rig.
 // storageDaemon is a qemu-storage-daemon as the rig knows servers.
 type storageDaemon struct{ *qsd.Daemon }
 
+// PID is the process of which the rig counts what it takes.
+func (s storageDaemon) PID() int { return s.Proc.PID() }
+
 // Serving implements rig.Server.
 func (s storageDaemon) Serving(ctx context.Context) (rig.Serving, error) {
 	e, err := s.Effective(ctx)
 	if err != nil {
 		return rig.Serving{}, err
 	}
-	r := rig.Serving{Args: s.Args, Protocol: e.Protocol, Top: e.Top, Direct: e.Direct, AIO: &e.AIO, Settings: map[string]string{"export": e.Export}}
+	r := rig.Serving{Args: s.Args, Protocol: e.Protocol, Top: e.Top, Direct: e.Direct, AIO: &e.AIO, Fallbacks: s.Proc.Fallbacks(), Settings: map[string]string{"export": e.Export}}
 	if e.IOThread {
 		r.IOThreads = 1
 	}
@@ -113,6 +116,9 @@ func (s spdkDisk) Socket() string { return s.disk.Socket }
 
 // Err implements rig.Server.
 func (s spdkDisk) Err() error { return s.target.Err() }
+
+// PID is that of the target, 0 where it is not known.
+func (s spdkDisk) PID() int { return s.target.PID() }
 
 // Pin implements rig.Server. SPDK's reactors pinned themselves when the target started.
 func (spdkDisk) Pin(context.Context, proc.Policy) error { return nil }

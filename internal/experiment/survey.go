@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -27,6 +28,32 @@ func Available(e spec.Experiment, judged []record.Stack) spec.Experiment {
 		}
 	}
 	return e
+}
+
+// NothingToCompare refuses an experiment of whose disks this host can offer none: disks of no latency alone answer none of its
+// questions, nor do loads on the host where guests were to be compared. judged is what was found out of each stack.
+func NothingToCompare(e spec.Experiment, judged []record.Stack) error {
+	guests := slices.ContainsFunc(e.Stacks, func(s spec.Stack) bool { return !s.Ceiling() && !s.OnHost() })
+	var reasons, mends []string
+	for i, s := range e.Stacks {
+		if s.Ceiling() || guests && s.OnHost() {
+			continue
+		}
+		is := judged[i]
+		if is.Unavailable == "" {
+			return nil
+		}
+		if !slices.Contains(reasons, is.Unavailable) {
+			reasons = append(reasons, is.Unavailable)
+		}
+		if is.Mend != "" && !slices.Contains(mends, is.Mend) {
+			mends = append(mends, is.Mend)
+		}
+	}
+	if len(reasons) == 0 { // it is about nothing else
+		return nil
+	}
+	return errkind.WithHint(errkind.Userf("no disk of %s can be offered here: %s", e.Name, strings.Join(reasons, "; ")), "%s", strings.Join(mends, "; "))
 }
 
 // Place is where scratch volumes would lie.
@@ -66,6 +93,16 @@ func Look(h hostenv.Host, folder string) (Place, error) {
 			"give a folder on a disk's own file system with --scratch")
 	}
 	return p, p.resolve(h, p.Existing)
+}
+
+// Caution is what a reader has to know of a scratch folder's kind of file system, "" for most. Before OpenZFS 2.3 O_DIRECT is
+// taken and does not pass the cache by (zfsprops(7), direct), and since then only where the property allows it.
+func Caution(filesystem string) string {
+	if filesystem != "zfs" {
+		return ""
+	}
+	return "the scratch folder is on ZFS: its cache (ARC) answers the host's own loads too, so that the host is no bare disk; " +
+		"volumes of --zpool, or a disk given with --device, have one under them"
 }
 
 func (p *Place) resolve(h hostenv.Host, path string) (err error) {

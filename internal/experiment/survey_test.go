@@ -3,6 +3,7 @@ package experiment
 import (
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/iotax/iotax/internal/errkind"
 	"github.com/iotax/iotax/internal/hostenv"
 	"github.com/iotax/iotax/internal/provision/provisiontest"
+	"github.com/iotax/iotax/internal/record"
 	"github.com/iotax/iotax/internal/spec"
 	"github.com/iotax/iotax/internal/sys"
 )
@@ -21,8 +23,45 @@ func TestNeed(t *testing.T) {
 		t.Fatal(err)
 	}
 	need, err := Need(sys.World{}, e)
-	if volumes := int64(len(e.Stacks)); err != nil || need < volumes*e.Size || need > volumes*e.Size+100<<20 {
+	volumes := int64(1)
+	for _, s := range e.Stacks {
+		if !s.Ceiling() {
+			volumes++
+		}
+	}
+	if err != nil || need < volumes*e.Size || need > volumes*e.Size+100<<20 {
 		t.Errorf("%d bytes, %v; want a little more than %d volumes of %d: the host's and one for each stack with a disk", need, err, volumes, e.Size)
+	}
+}
+
+// What cannot answer an experiment's question by itself does not keep a run alive.
+func TestHelpersAreNoComparison(t *testing.T) {
+	guest, null := spec.Stack{Name: "guest", Bus: "virtio-blk"}, spec.Stack{Name: "null", Bus: "virtio-blk", Format: "null-co"}
+	inside, bench := spec.Stack{Name: "inside", Bus: "null_blk"}, spec.Stack{Name: "bench", Bus: "host", Daemon: "qemu-img"}
+	for name, tt := range map[string]struct {
+		stacks []spec.Stack
+		absent []string
+		want   string // "" for a run that may start
+	}{
+		"all there":            {[]spec.Stack{guest, null, inside, bench}, nil, ""},
+		"the guest's disk":     {[]spec.Stack{guest, null, inside, bench}, []string{"guest"}, "no disk of trial can be offered here: no guest"},
+		"all but it":           {[]spec.Stack{guest, null, inside, bench}, []string{"null", "inside", "bench"}, ""},
+		"on the host alone":    {[]spec.Stack{null, inside, bench}, nil, ""},
+		"nor on the host":      {[]spec.Stack{null, inside, bench}, []string{"bench"}, "no bench"},
+		"nothing but ceilings": {[]spec.Stack{null, inside}, nil, ""},
+	} {
+		var judged []record.Stack
+		for _, s := range tt.stacks {
+			is := record.Stack{Name: s.Name}
+			if slices.Contains(tt.absent, s.Name) {
+				is.Unavailable, is.Mend = "no "+s.Name, "get one"
+			}
+			judged = append(judged, is)
+		}
+		err := NothingToCompare(spec.Experiment{Name: "trial", Stacks: tt.stacks}, judged)
+		if (err == nil) != (tt.want == "") || err != nil && (!strings.Contains(err.Error(), tt.want) || errkind.CodeOf(err) != errkind.Usage) {
+			t.Errorf("%s: %v, want %q", name, err, tt.want)
+		}
 	}
 }
 

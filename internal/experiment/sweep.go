@@ -7,6 +7,7 @@ import (
 
 	"github.com/iotax/iotax/internal/guest"
 	"github.com/iotax/iotax/internal/guest/kernel"
+	"github.com/iotax/iotax/internal/qemu/bench"
 	"github.com/iotax/iotax/internal/qemu/caps"
 	"github.com/iotax/iotax/internal/qemu/qsd"
 	"github.com/iotax/iotax/internal/revert"
@@ -25,6 +26,7 @@ func Sweep(cacheDir string) (removed []string, err error) {
 		{filepath.Join(cacheDir, "caps"), caps.TempPrefix},
 		{os.TempDir(), caps.TempPrefix},
 		{os.TempDir(), qsd.TempPrefix},
+		{os.TempDir(), bench.TempPrefix},
 		{os.TempDir(), TrialPrefix},
 	} {
 		found, fault := revert.Sweep(left.parent, left.prefix)

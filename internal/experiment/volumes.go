@@ -69,11 +69,16 @@ func (r *Ready) volumes(ctx context.Context, c *rig.Config, journal *revert.Jour
 	for _, hooks := range []*map[string]func(context.Context) error{&c.Refresh, &c.Drain, &c.Health} {
 		*hooks = map[string]func(context.Context) error{}
 	}
+	c.Unwritten, c.Layers = map[string]func(context.Context) (float64, error){}, map[string][]string{}
 	for i, v := range made {
-		r.placed = append(r.placed, placed{jobs[i].Driver, v})
+		r.placed = append(r.placed, placed{jobs[i].Driver, v, jobs[i].Request.Stack.Empty})
 		r.introduce(ctx, c, jobs[i], v, tell)
 	}
 	c.Volumes[spec.Control], c.Devices[spec.Control], c.WriteCache[spec.Control] = c.Volumes[spec.Host], c.Devices[spec.Host], c.WriteCache[spec.Host]
+	c.Layers[spec.Control] = c.Layers[spec.Host]
+	if told, ok := c.Unwritten[spec.Host]; ok {
+		c.Unwritten[spec.Control] = told
+	}
 	r.compareDisks(*c, tell)
 	return nil
 }
@@ -82,32 +87,49 @@ func (r *Ready) volumes(ctx context.Context, c *rig.Config, journal *revert.Jour
 type placed struct {
 	driver provision.Driver
 	volume provision.Volume
+	empty  bool // before each window
+}
+
+// unwritten is how much of the volume is not on the disk, nil where that means nothing or cannot be told.
+func (p placed) unwritten(ctx context.Context) (*float64, error) {
+	m, ok := p.driver.(provision.Mapper)
+	if !ok || p.empty {
+		return nil, nil
+	}
+	share, err := m.Unwritten(ctx, p.volume)
+	if err != nil {
+		return nil, err
+	}
+	return &share, nil
 }
 
 // introduce tells the rig of a volume: where it lies, on which disks, and how it is brought back into its state.
 func (r *Ready) introduce(ctx context.Context, c *rig.Config, job provision.Job, v provision.Volume, tell Teller) {
 	c.Volumes[v.Stack] = v
-	devices, cache, err := r.disksUnder(ctx, job.Driver, v)
+	devices, layers, cache, err := r.disksUnder(ctx, job.Driver, v)
 	if err != nil {
 		tell.Note(fmt.Sprintf("%s: the disk under its volume cannot be told: %v", v.Stack, err))
 	}
-	c.Devices[v.Stack], c.WriteCache[v.Stack] = devices, cache
+	c.Devices[v.Stack], c.Layers[v.Stack], c.WriteCache[v.Stack] = devices, layers, cache
 	if f, ok := job.Driver.(provision.Refresher); ok && job.Request.Stack.Snapshot == "fresh" {
 		c.Refresh[v.Stack] = func(ctx context.Context) error { return f.Refresh(ctx, v) }
 	}
 	if h, ok := job.Driver.(provision.Checker); ok && (job.Request.Stack.Snapshot != "" || job.Request.Stack.Storage == "lvm-thin") {
 		c.Health[v.Stack] = func(ctx context.Context) error { return h.Health(ctx, v) }
 	}
+	if m, ok := job.Driver.(provision.Mapper); ok && !job.Request.Stack.Empty {
+		c.Unwritten[v.Stack] = func(ctx context.Context) (float64, error) { return m.Unwritten(ctx, v) }
+	}
 	if d, ok := job.Driver.(provision.Drainer); ok {
 		c.Drain[v.Stack] = func(ctx context.Context) error { return d.Drain(ctx, v) }
 	}
 }
 
-// disksUnder names the physical disks under a volume, and says whether they have a write cache.
-func (r *Ready) disksUnder(ctx context.Context, d provision.Driver, v provision.Volume) (devices []string, writeCache string, err error) {
+// disksUnder names the physical disks under a volume and what lies between, and says whether they have a write cache.
+func (r *Ready) disksUnder(ctx context.Context, d provision.Driver, v provision.Volume) (devices, layers []string, writeCache string, err error) {
 	paths, err := d.Resolve(ctx, v)
 	if err != nil {
-		return nil, "", err
+		return nil, nil, "", err
 	}
 	for _, path := range paths {
 		s, err := r.host.Resolve(path)
@@ -115,15 +137,15 @@ func (r *Ready) disksUnder(ctx context.Context, d provision.Driver, v provision.
 			err = errors.New(s.Reason)
 		}
 		if err != nil {
-			return nil, "", err
+			return nil, nil, "", err
 		}
-		devices = append(devices, s.Devices...)
+		devices, layers = append(devices, s.Devices...), append(layers, s.Layers...)
 		if cache := r.host.Device(s).WriteCache; writeCache == "" || cache == "write back" {
 			writeCache = cache
 		}
 	}
 	slices.Sort(devices)
-	return slices.Compact(devices), writeCache, nil
+	return slices.Compact(devices), layers, writeCache, nil
 }
 
 // compareDisks says so when a stack's volume lies on other disks than the baseline's: then disks are compared too.
@@ -143,12 +165,17 @@ func (r *Ready) report(ctx context.Context, c rig.Config, run *record.Run) error
 	var failures []error
 	for _, p := range r.placed {
 		found, err := p.driver.Report(ctx, p.volume)
+		var unwritten *float64
+		if err == nil {
+			unwritten, err = p.unwritten(ctx)
+		}
 		if err != nil {
 			failures = append(failures, fmt.Errorf("volume of %s: %w", p.volume.Stack, err))
 			continue
 		}
 		v := &record.Volume{
-			Path: p.volume.Path, Devices: c.Devices[p.volume.Stack], RealSize: found.RealSize, CompressRatio: found.CompressRatio, Properties: found.Properties,
+			Path: p.volume.Path, Devices: c.Devices[p.volume.Stack], RealSize: found.RealSize, CompressRatio: found.CompressRatio,
+			Unwritten: unwritten, Properties: found.Properties,
 		}
 		for i := range run.Stacks {
 			if name := run.Stacks[i].Name; name == p.volume.Stack || name == spec.Control && p.volume.Stack == spec.Host {

@@ -16,7 +16,7 @@ import (
 // what was intended, and probes where a flush ends.
 func (s *session) inspect(ctx context.Context, in intended) (record.Stack, error) {
 	is := record.Stack{Name: in.stack.Name, Title: in.stack.Title, Role: in.stack.Role}
-	found, err := s.machine.look(ctx, in, s.disks[in.stack.Name])
+	found, err := s.look(ctx, in)
 	if err != nil {
 		return is, err
 	}

@@ -266,6 +266,27 @@ func TestOneLine(t *testing.T) {
 	}
 }
 
+// A line of QEMU's is about one aio, and about no disk in particular.
+func TestGaveUp(t *testing.T) {
+	native := "qemu: Unable to use native AIO, falling back to thread pool: Resource temporarily unavailable"
+	ring := "qemu: Unable to use linux io_uring, falling back to thread pool: Operation not permitted"
+	aio := func(s string) spec.Stack { return spec.Stack{AIO: s, Daemon: "qemu-storage-daemon"} }
+	for want, got := range map[string][]string{
+		"":                                    gaveUp([]string{native, ring}, aio("threads"), "QEMU"),
+		"QEMU said: " + native:                gaveUp([]string{ring, native}, aio("native"), "QEMU"),
+		"QEMU said: " + ring:                  gaveUp([]string{native, ring}, aio("io_uring"), "QEMU"),
+		"qemu-storage-daemon said: " + native: Serving{AIO: &proc.AIO{Contexts: 1}, Fallbacks: []string{native}}.doubts(aio("native")),
+		"aio io_uring was asked for, but qemu-storage-daemon has no io_uring instance open": Serving{AIO: &proc.AIO{}, Fallbacks: []string{native}}.doubts(aio("io_uring")),
+	} {
+		if strings.Join(got, "; ") != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if got := (Serving{}).doubts(aio("native")); len(got) > 0 {
+		t.Errorf("a server with its own ways: %q", got)
+	}
+}
+
 func TestReadAhead(t *testing.T) {
 	for word, want := range map[string]string{"": "", "none": "0", "128k": "128", "4MiB": "4096", "much": ""} {
 		if got := readAhead(word); got != want {

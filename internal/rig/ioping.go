@@ -26,8 +26,8 @@ func foldIoping(w *record.Window, r load.Result, l spec.Workload) {
 	w.Metrics = map[string]float64{record.IOPS: out.IOPS, record.Bandwidth: out.Bandwidth, record.ClatMean: out.Avg}
 	w.Evidence.Depth = 1 // it knows no other
 	if l.Writes() {
-		w.Evidence.PathWrite, w.Evidence.PathFlush = out.Load.Bytes, out.Load.Count
+		w.Evidence.PathWrite, w.Evidence.PathWrites, w.Evidence.PathFlush = out.Load.Bytes, out.Load.Count, out.Load.Count
 	} else {
-		w.Evidence.PathRead = out.Load.Bytes
+		w.Evidence.PathRead, w.Evidence.PathReads = out.Load.Bytes, out.Load.Count
 	}
 }

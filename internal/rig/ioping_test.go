@@ -23,12 +23,12 @@ func TestFoldIoping(t *testing.T) {
 		"read": {read, load.Result{Output: out}, record.Window{
 			Status: record.OK, Timed: 900000,
 			Metrics:  map[string]float64{record.IOPS: 3333, record.Bandwidth: 13653333, record.ClatMean: 300000},
-			Evidence: record.Evidence{Depth: 1, PathRead: 4 * 4096},
+			Evidence: record.Evidence{Depth: 1, PathRead: 4 * 4096, PathReads: 4},
 		}},
 		"write": {write, load.Result{Output: out}, record.Window{
 			Status: record.OK, Timed: 900000,
 			Metrics:  map[string]float64{record.IOPS: 3333, record.Bandwidth: 13653333, record.ClatMean: 300000},
-			Evidence: record.Evidence{Depth: 1, PathWrite: 4 * 4096, PathFlush: 4},
+			Evidence: record.Evidence{Depth: 1, PathWrite: 4 * 4096, PathWrites: 4, PathFlush: 4},
 		}},
 		"refused": {read, load.Result{Exit: 1, Stderr: "ioping: \"/dev/vdz\": No such file or directory\n"}, record.Window{
 			Status: record.Failed, Reason: "ioping gave no result: its output is empty: ioping: \"/dev/vdz\": No such file or directory",

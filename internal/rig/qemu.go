@@ -197,20 +197,32 @@ func (q *emulator) doubts(ctx context.Context, in intended) ([]string, error) {
 		if err != nil || serving.AIO == nil {
 			return nil, err
 		}
-		return contradicted(*serving.AIO, in.stack, in.stack.Served()), nil
+		return serving.doubts(in.stack), nil
 	}
 	aio, err := proc.AsyncIO(q.Proc.PID())
 	if err != nil {
 		return nil, err
 	}
-	known := contradicted(aio, in.stack, "QEMU")
-	for _, line := range q.Proc.Fallbacks() {
+	return append(contradicted(aio, in.stack, "QEMU"), gaveUp(q.Proc.Fallbacks(), in.stack, "QEMU")...), nil
+}
+
+// doubts lists what shows only after a served disk has done I/O.
+func (v Serving) doubts(s spec.Stack) []string {
+	if v.AIO == nil {
+		return nil
+	}
+	return append(contradicted(*v.AIO, s, s.Served()), gaveUp(v.Fallbacks, s, s.Served())...)
+}
+
+// gaveUp picks, of the lines in which a program said that it gave up an aio, those that are about the one of a stack.
+func gaveUp(lines []string, s spec.Stack, program string) (doubts []string) {
+	for _, line := range lines {
 		ring := strings.Contains(line, "io_uring")
-		if in.stack.AIO == "io_uring" && ring || in.stack.AIO == "native" && !ring {
-			known = append(known, "QEMU said: "+line)
+		if s.AIO == "io_uring" && ring || s.AIO == "native" && !ring {
+			doubts = append(doubts, program+" said: "+line)
 		}
 	}
-	return known, nil
+	return doubts
 }
 
 func contradicted(aio proc.AIO, s spec.Stack, program string) []string {

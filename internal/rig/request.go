@@ -17,6 +17,7 @@ type target struct {
 	fio, ioping  string // paths of the programs
 	filename     string
 	offset, size int64
+	uri          string // of the NBD export that filename names, "" for a file or device
 	cpus         string // CPUs that it may use, as fio writes them
 	disk         string // kernel name of the disk to watch
 }
@@ -34,6 +35,10 @@ func request(w plan.Window, l spec.Workload, e spec.Experiment, t target) (load.
 		// disks are watched from outside.
 		Extra: map[string]string{"clocksource": "clock_gettime", "disk_util": "0"},
 	}
+	if t.uri != "" {
+		overNBD(&job, t.uri)
+	}
+	held(&job, w, l)
 	mixture(job.Extra, l)
 	content(job.Extra, e)
 	text, err := job.Text()
@@ -41,9 +46,33 @@ func request(w plan.Window, l spec.Workload, e spec.Experiment, t target) (load.
 		return load.Request{}, err
 	}
 	return load.Request{
-		Argv: append([]string{t.fio}, fio.Args("-")...), Input: text, Disk: t.disk,
+		Argv: append([]string{t.fio}, fio.Args("-")...), Input: text, Disk: t.disk, Paced: w.Rate > 0,
 		Timeout: e.Ramp + w.Runtime + overtime, StallAfter: stallAfter, Step: seriesStep,
 	}, nil
+}
+
+// overNBD lets fio speak NBD itself. Its engine has no fdatasync and refuses one (engines/nbd.c); the flush of NBD is what both
+// an fsync and an fdatasync become.
+func overNBD(job *fio.Job, uri string) {
+	job.IOEngine, job.Extra["uri"] = "nbd", uri
+	if job.FDataSync > 0 {
+		job.Extra["fsync"], job.FDataSync = strconv.Itoa(job.FDataSync), 0
+	}
+}
+
+// held offers the load so many I/Os a second, by fio's rate_process linear: one at each tick of an even clock, and what is
+// late at once. Its poisson has gaps of whole microseconds (usec_for_io of backend.c in fio 3.33), which at 60,000 a second
+// is 4 % too fast and more; and even ticks make short windows alike. A limit of fio is that of each job and each direction.
+func held(job *fio.Job, w plan.Window, l spec.Workload) {
+	each := int(w.Rate) / l.Jobs()
+	if each == 0 {
+		return
+	}
+	job.RateIOPS = each
+	if job.Mixed() {
+		reads := min(max((each*l.RWMixRead+50)/100, 1), max(each-1, 1))
+		job.Extra["rate_iops"] = fmt.Sprintf("%d,%d", reads, max(each-reads, 1))
+	}
 }
 
 // mixture adds the options of a load of several block sizes, or one that is partly random.

@@ -13,6 +13,9 @@ import (
 // the state in which each window is to find it, when anything was written to it since.
 func (s *session) restore(ctx context.Context, stack string, l spec.Workload) error {
 	in, ok := s.intent(stack)
+	if !ok {
+		in, ok = s.onHost(stack)
+	}
 	if !ok || s.restored[stack] {
 		return nil
 	}

@@ -33,20 +33,26 @@ type Config struct {
 	Volumes map[string]provision.Volume // by stack; the host's and its control's among them
 	Dir     string                      // for sockets
 	Ioping  string                      // on the host, "" when there is none
-	Env     []string                    // of all that is started
-	Journal *revert.Journal             // of what a boot changes on the host
+	Fio     string                      // the host's own, with the engines that the guest's copy has forgotten
+	QEMUImg string
+	Env     []string        // of all that is started
+	Journal *revert.Journal // of what a boot changes on the host
 	// Devices are the physical disks under each volume, by stack, the host and its control among them; none when they
 	// cannot be told. WriteCache is those disks' own: "write back" when a flush must reach them.
 	Devices    map[string][]string
 	WriteCache map[string]string
-	Serve      Serve                                      // starts the servers of disks that QEMU does not open itself; nil where there are none
-	Refresh    map[string]func(ctx context.Context) error // by stack, for volumes that change as they are written to
-	Drain      map[string]func(ctx context.Context) error // by stack, for storage that holds back what was written
-	Xen        *xen.Host                                  // nil where this host does not run under Xen
-	Runner     sys.Runner                                 // of Xen's tools
-	Health     map[string]func(ctx context.Context) error // by stack, for volumes whose storage can run out of room
-	Note       func(string)
-	Polite     bool
+	Layers     map[string][]string // what lies between each volume and its disks (hostenv.Storage), by stack
+	Serve      Serve               // starts the servers of disks that QEMU does not open itself; nil where there are none
+	// Unwritten tells how much of a volume is not on the disk (provision.Mapper), by stack, the host and its control among
+	// them; without those that are to be empty, and those whose storage does not tell.
+	Unwritten map[string]func(ctx context.Context) (float64, error)
+	Refresh   map[string]func(ctx context.Context) error // by stack, for volumes that change as they are written to
+	Drain     map[string]func(ctx context.Context) error // by stack, for storage that holds back what was written
+	Xen       *xen.Host                                  // nil where this host does not run under Xen
+	Runner    sys.Runner                                 // of Xen's tools
+	Health    map[string]func(ctx context.Context) error // by stack, for volumes whose storage can run out of room
+	Note      func(string)
+	Polite    bool
 }
 
 // Rig starts guests and runs windows in them and beside them.
@@ -74,8 +80,12 @@ func (r *Rig) Boot(ctx context.Context, b plan.Boot, reason string) (measure.Ses
 	s := r.session(r.Plan.Groups[b.Group])
 	s.boot = record.Boot{Index: b.Index, Reason: reason}
 	for i, stack := range s.group.Stacks {
-		d := r.disk(i, stack)
-		s.intended = append(s.intended, intended{stack, d, r.Plan.Experiment.Size})
+		in := intended{stack, r.disk(i, stack), r.diskSize(stack)}
+		if stack.OnHost() {
+			s.beside = append(s.beside, in)
+			continue
+		}
+		s.intended = append(s.intended, in)
 	}
 	err := s.start(ctx)
 	if err == nil {
@@ -84,13 +94,16 @@ func (r *Rig) Boot(ctx context.Context, b plan.Boot, reason string) (measure.Ses
 	if err == nil && s.machine != nil {
 		err = s.settle(ctx)
 	}
+	if err == nil {
+		err = s.settleHost(ctx)
+	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	s.stacks = append(s.stacks, s.absentStacks()...)
 	place := fmt.Sprintf("boot %d of %d: ", b.Index+1, len(r.Plan.Boots))
 	if s.machine == nil {
-		r.Note(place + "this host can offer none of its stacks")
+		r.Note(place + s.noMachine())
 		return s, nil
 	}
 	ready, argv := s.machine.facts()
@@ -120,22 +133,27 @@ type session struct {
 	machine  machine // nil when this host can offer none of the group's stacks
 	boot     record.Boot
 	intended []intended           // without those that are absent
+	beside   []intended           // on the host, without those that are absent
+	paces    map[plan.Key]pace    // of qemu-img bench
 	absent   map[string]absence   // by stack
 	servers  map[string]Server    // by stack
 	disks    map[string]wire.Disk // stack -> its disk as the guest sees it
 	hardware findings
 	before   string          // stack of the window before
 	restored map[string]bool // stack -> its volume is in the state in which a window is to find it
+	mapped   map[string]bool // stack -> all of its volume was found to be written, and it cannot have changed since
 	stacks   []record.Stack
 	policy   proc.Policy
 	clock    clock
+	qemu     meter.Process // its threads by role; zero until a window asked for them
+	account  *account      // of the window under way
 	undos    undos
 }
 
 func (r *Rig) session(g plan.Group) *session {
 	return &session{
 		Rig: r, group: g, absent: map[string]absence{}, servers: map[string]Server{},
-		disks: map[string]wire.Disk{}, restored: map[string]bool{},
+		disks: map[string]wire.Disk{}, paces: map[plan.Key]pace{}, restored: map[string]bool{}, mapped: map[string]bool{},
 	}
 }
 

@@ -44,10 +44,17 @@ func (s *session) window(ctx context.Context, w plan.Window, l spec.Workload) (r
 	if err := s.restore(ctx, w.Stack, l); err != nil {
 		return failed(out, err.Error()), nil
 	}
+	s.lookAtVolume(ctx, &out, w.Stack)
 	if err := s.caches(ctx, w.Stack, l.Warm); err != nil {
 		return failed(out, err.Error()), nil
 	}
 	s.yield(ctx)
+	inGuest := s.inGuest(w.Stack)
+	var err error
+	if s.account, err = s.open(ctx, w.Stack, inGuest); err != nil {
+		return out, err
+	}
+	defer s.account.close()
 	watch := s.meterOf(w.Stack)
 	before, err := watch.Snapshot()
 	if err != nil {
@@ -55,7 +62,6 @@ func (s *session) window(ctx context.Context, w plan.Window, l spec.Workload) (r
 	}
 	out.Started = time.Now().UTC()
 	start := time.Now()
-	inGuest := w.Stack != spec.Host && w.Stack != spec.Control
 	var result load.Result
 	if inGuest {
 		result, err = s.guestLoad(ctx, w, l)
@@ -63,6 +69,7 @@ func (s *session) window(ctx context.Context, w plan.Window, l spec.Workload) (r
 		result, err = s.hostLoad(ctx, w, l, volume)
 	}
 	out.Elapsed = int64(time.Since(start))
+	s.account.close()
 	dead := s.deadServer(w.Stack, err != nil || result.Exit != 0 || result.Stalled != "")
 	switch {
 	case ctx.Err() != nil:
@@ -85,7 +92,8 @@ func (s *session) window(ctx context.Context, w plan.Window, l spec.Workload) (r
 	if err != nil && !errors.Is(err, meter.ErrBackwards) {
 		return out, err
 	}
-	fold(&out, result, l, w.Runtime)
+	s.fold(&out, result, l, w)
+	ios := completed(out, l)
 	if inGuest && result.Stuck {
 		return out, fmt.Errorf("%w: its load generator hangs in the kernel", measure.ErrGuestLost)
 	}
@@ -94,8 +102,11 @@ func (s *session) window(ctx context.Context, w plan.Window, l spec.Workload) (r
 		out.Evidence.ClockSkew = s.clock.skew(ctx, s.agent())
 	}
 	if real && delta.HasDisks && err == nil {
+		s.foreign(&out, s.account, result, delta, w.Stack)
 		seenAtDevice(&out, s.drained(ctx, &out, w.Stack, watch, before, delta))
 	}
+	s.price(&out, s.account, result, w, l, ios)
+	s.account.robbed(&out, delta)
 	seenOnHost(&out, delta)
 	return out, nil
 }
@@ -137,13 +148,16 @@ func (s *session) hostLoad(ctx context.Context, w plan.Window, l spec.Workload, 
 	if devices := s.Devices[w.Stack]; len(devices) == 1 {
 		disk = devices[0]
 	}
-	q, err := request(w, l, s.Plan.Experiment, target{
+	if in, ok := s.onHost(w.Stack); ok && in.stack.Bench() {
+		return s.benchLoad(ctx, w, l, in, target{size: in.size, cpus: cpus, disk: disk})
+	}
+	q, err := request(w, l, s.Plan.Experiment, s.onHostTarget(w.Stack, target{
 		fio: s.Image.Fio, ioping: s.Ioping, filename: v.Path, offset: v.Offset, size: v.Size, cpus: cpus, disk: disk,
-	})
+	}))
 	if err != nil {
 		return load.Result{}, err
 	}
-	q.Env = s.Env
+	q.Env, q.Started = s.Env, s.account.started
 	return load.Run(ctx, q)
 }
 
@@ -183,6 +197,7 @@ var errNoAnswer = errors.New("the guest's agent did not answer in time")
 func seenInGuest(w *record.Window, r load.Result) {
 	d := r.After.Sub(r.Before)
 	w.Evidence.PathRead, w.Evidence.PathWrite = d.ReadBytes, d.WriteBytes
+	w.Evidence.PathReads, w.Evidence.PathWrites = d.Reads, d.Writes
 	if d.Flushes >= 0 {
 		w.Evidence.PathFlush = d.Flushes
 	}
@@ -195,6 +210,7 @@ func seenInGuest(w *record.Window, r load.Result) {
 // seenAtDevice notes what reached the physical disks.
 func seenAtDevice(w *record.Window, d meter.Delta) {
 	w.Evidence.DeviceRead, w.Evidence.DeviceWrite = &d.Disk.ReadBytes, &d.Disk.WriteBytes
+	w.Evidence.DeviceReads, w.Evidence.DeviceWrites = &d.Disk.Reads, &d.Disk.Writes
 	w.Evidence.DeviceFlush = d.Disk.Flushes
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,6 +37,7 @@ type Serving struct {
 	Direct        *bool             // O_DIRECT on the open file, nil where it has none open
 	IOThreads     int               // of its own that serve this disk's queues
 	AIO           *proc.AIO         // of its process, nil where it has its own ways
+	Fallbacks     []string          // lines in which it said that it gave up an aio
 	Settings      map[string]string // what else there is to tell
 }
 
@@ -44,7 +46,7 @@ type Serve func(ctx context.Context, d cmdline.Disk, g spec.Guest) (Server, erro
 
 // serve starts the servers of all disks that have one. A stack whose server does not start is left out.
 func (s *session) serve(ctx context.Context) error {
-	for _, in := range s.intended { // which leaveOut replaces by a copy
+	for _, in := range slices.Concat(s.intended, s.beside) { // which leaveOut replaces by copies
 		if in.stack.Served() == "" {
 			continue
 		}

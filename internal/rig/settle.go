@@ -64,7 +64,7 @@ func (s *session) loadDrivers(ctx context.Context) error {
 	if len(missing) > 0 { // experiment leaves such stacks out
 		return fmt.Errorf("kernel %s has no driver %s", s.Image.Release, strings.Join(missing, ", "))
 	}
-	return s.agent().Load(ctx, paths)
+	return s.agent().LoadWith(ctx, paths, map[string]string{nullBlk: s.nullParameters()})
 }
 
 // diskPatience is how long drivers may take to find their disks: LSI's resets its bus for 3 s.
@@ -74,7 +74,7 @@ const diskPatience = 30 * time.Second
 func (s *session) findDisks(ctx context.Context) error {
 	names := map[string]string{} // stack -> by what the guest knows its disk
 	for _, in := range s.intended {
-		name, err := s.machine.name(ctx, in)
+		name, err := s.nameOf(ctx, in)
 		if err != nil {
 			return err
 		}

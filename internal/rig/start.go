@@ -24,6 +24,9 @@ func (s *session) start(ctx context.Context) error {
 	if err := s.serve(ctx); err != nil { // first: SPDK takes huge pages for itself
 		return err
 	}
+	if len(s.intended) == 0 { // all that there is to measure is on the host
+		return nil
+	}
 	shared := slices.ContainsFunc(s.intended, func(in intended) bool { return cmdline.NeedsSharedMemory(in.stack) })
 	folder, undo, err := s.memoryFor(s.group.Guest, shared)
 	s.undos = append(s.undos, undo...)
@@ -88,7 +91,9 @@ func (s *session) config(folder string, with ...intended) vm.Config {
 		Image: s.Image, Dir: s.Dir, Name: "guest", Env: s.Env,
 	}
 	for _, in := range with {
-		c.Disks = append(c.Disks, in.disk)
+		if !in.stack.InsideGuest() {
+			c.Disks = append(c.Disks, in.disk)
+		}
 	}
 	return c
 }
@@ -157,7 +162,8 @@ func (s *session) leaveOut(stack spec.Stack, why error) {
 		a.why, a.mend = oneLine(e.Err), e.Hint
 	}
 	s.absent[stack.Name] = a
-	s.intended = slices.DeleteFunc(slices.Clone(s.intended), func(in intended) bool { return in.stack.Name == stack.Name })
+	its := func(in intended) bool { return in.stack.Name == stack.Name }
+	s.intended, s.beside = slices.DeleteFunc(slices.Clone(s.intended), its), slices.DeleteFunc(slices.Clone(s.beside), its)
 	s.Note(fmt.Sprintf("%s is unavailable: %s", stack.Title, a.why))
 }
 

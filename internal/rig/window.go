@@ -56,8 +56,9 @@ func fold(w *record.Window, r load.Result, l spec.Workload, asked time.Duration)
 	w.Histogram = hist.Merge(job.Read.Clat.Bins, job.Write.Clat.Bins)
 	w.Metrics = metrics(job, w.Histogram)
 	w.Evidence.Depth = depth(job, asked)
-	w.Evidence.FioCPU = job.CPU()
+	w.Evidence.FioCPU, w.Evidence.FioUser = job.CPU(), job.User()
 	w.Evidence.PathRead, w.Evidence.PathWrite = job.Read.IOBytes, job.Write.IOBytes
+	w.Evidence.PathReads, w.Evidence.PathWrites = job.Read.TotalIOs, job.Write.TotalIOs
 	w.Evidence.PathFlush = job.SyncIOs
 	w.Evidence.Warnings = append(w.Evidence.Warnings, notes(out.Notes)...)
 }

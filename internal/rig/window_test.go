@@ -32,6 +32,7 @@ func TestRequest(t *testing.T) {
 	for name, tt := range map[string]struct {
 		load         spec.Workload
 		ramp         time.Duration
+		rate         float64
 		target       target
 		compressible float64
 	}{
@@ -40,6 +41,20 @@ func TestRequest(t *testing.T) {
 			load:         spec.Workload{Name: "oltp", RW: "randrw", BS: 512, IODepth: 1, NumJobs: 8, RWMixRead: 50, BSSplit: "512/25:4k/75,8k/100", PercentageRandom: "12", BSIsSeqRand: true, BlockAlign: 512, ThinkTime: time.Millisecond},
 			target:       target{fio: "/bin/fio", filename: "/dev/vda", size: 32 << 20, cpus: "0-1", disk: "vda"},
 			compressible: 0.5,
+		},
+		"held": {
+			load:   spec.Workload{Name: "held", RW: "randread", BS: 4096, IODepth: 32, NumJobs: 3, RateShare: 0.8},
+			rate:   4200,
+			target: target{fio: "/bin/fio", filename: "/dev/vda", size: 32 << 20, cpus: "0", disk: "vda"},
+		},
+		"held-mixed": {
+			load:   spec.Workload{Name: "held", RW: "randrw", BS: 4096, IODepth: 32, RWMixRead: 70, RateShare: 0.8},
+			rate:   4201,
+			target: target{fio: "/bin/fio", filename: "/dev/vda", size: 32 << 20, cpus: "0", disk: "vda"},
+		},
+		"nbd": {
+			load:   spec.Workload{Name: "sync", RW: "write", BS: 4096, IODepth: 1, FDataSync: 2},
+			target: target{fio: "/usr/bin/fio", filename: "iotax-1", size: 32 << 20, cpus: "0", disk: "vda", uri: "nbd+unix:///iotax-1?socket=%2Ftmp%2Fs"},
 		},
 		"ioping-read": {
 			load:   spec.Workload{Name: "ping", Generator: "ioping", RW: "randread", BS: 4096, IODepth: 1, Requests: 10, Interval: time.Second},
@@ -56,6 +71,8 @@ func TestRequest(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			w := w
+			w.Rate = tt.rate
 			q, err := request(w, tt.load, spec.Experiment{Ramp: tt.ramp, Compressible: tt.compressible}, tt.target)
 			if err != nil {
 				t.Fatal(err)
@@ -64,7 +81,7 @@ func TestRequest(t *testing.T) {
 			if tt.load.Ioping() {
 				want = time.Duration(tt.load.Requests)*tt.load.Interval + overtime
 			}
-			if q.Timeout != want || q.StallAfter != stallAfter || q.Step != seriesStep || q.Disk != tt.target.disk {
+			if q.Timeout != want || q.StallAfter != stallAfter || q.Step != seriesStep || q.Disk != tt.target.disk || q.Paced != (tt.rate > 0) {
 				t.Errorf("%+v, want a timeout of %v and the disk %s watched", q, want, tt.target.disk)
 			}
 			checkGolden(t, "request/"+name+".want", strings.Join(q.Argv, " ")+"\n"+q.Input)

@@ -50,9 +50,6 @@ func TestRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := stack("vhost-user-blk", "native")
 			tt.change(&s)
-			if spdk.NeedsHugepages(s) != (s.Served() == "spdk") {
-				t.Error("NeedsHugepages")
-			}
 			reason, mend := spdk.Refuses(s)
 			if !strings.Contains(reason, tt.reason) || (reason == "") != (tt.reason == "") || (mend == "") != (reason == "") {
 				t.Errorf("Refuses = %q, %q; want %q", reason, mend, tt.reason)

@@ -7,18 +7,10 @@ import (
 	"strings"
 
 	"github.com/iotax/iotax/internal/errkind"
-	"github.com/iotax/iotax/internal/spec"
 )
 
 // memory is what a target is given, in bytes: as much as SPDK's own guide to vhost gives it (-s 1024).
 const memory = 1 << 30
-
-// NeedsHugepages reports whether the memory of a guest with such a disk is to be made of huge pages, as SPDK's guide
-// to vhost has it: SPDK hands its drivers the guest's own pages, and registers them in units of 2 MiB.
-//
-// There is a way around for the target itself (--no-huge), which iotax does not take: what it would measure then is
-// no SPDK that anybody runs.
-func NeedsHugepages(s spec.Stack) bool { return s.Served() == "spdk" }
 
 // CheckHugepages returns, as one line with the command that mends it, why a target cannot get its huge pages beside a
 // guest whose memory is guest bytes of them, nil when it can.
