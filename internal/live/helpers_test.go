@@ -41,12 +41,16 @@ func rounds(exp spec.Experiment, n int) (out []record.Window) {
 				if i > 1 {
 					v /= 1 + float64(i)/3
 				}
+				latency, rate := float64(load.IODepth)*1e9/v, 0.0
+				if load.Held() { // all reach what they are offered
+					v, rate = 3000, 3000
+				}
 				size := float64(load.BS) * v
 				bytes := int64(size)
 				out = append(out, record.Window{
 					Round: round + 1, Stack: stack, Workload: load.Name, Status: record.OK,
-					Metrics:  map[string]float64{record.IOPS: v, record.Bandwidth: size},
-					Evidence: record.Evidence{PathRead: bytes, DeviceRead: &bytes, PathWrite: bytes, DeviceWrite: &bytes, Depth: float64(load.IODepth)},
+					Metrics:  map[string]float64{record.IOPS: v, record.Bandwidth: size, record.ClatMean: latency},
+					Evidence: record.Evidence{PathRead: bytes, DeviceRead: &bytes, PathWrite: bytes, DeviceWrite: &bytes, Depth: float64(load.IODepth), Rate: rate},
 				})
 			}
 		}

@@ -2,6 +2,7 @@ package live
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/iotax/iotax/internal/analyse"
@@ -56,18 +57,21 @@ func (f frame) table(rows int) []string {
 	return append(out, f.more(len(columns)-shown, len(stacks)-height)...)
 }
 
-// stackOrder puts the host first, and the control and the ceilings last.
+// stackOrder puts the host first, and the control, the loads on the host and the ceilings last.
 func (f frame) stackOrder() []string {
 	out := []string{spec.Host}
-	var ceilings []string
+	var beside, ceilings []string
 	for _, s := range f.exp.Stacks {
-		if s.Ceiling() || s.Role == "ceiling" {
+		switch {
+		case s.OnHost():
+			beside = append(beside, s.Name)
+		case s.Ceiling() || s.Role == "ceiling":
 			ceilings = append(ceilings, s.Name)
-			continue
+		default:
+			out = append(out, s.Name)
 		}
-		out = append(out, s.Name)
 	}
-	return append(append(out, spec.Control), ceilings...)
+	return slices.Concat(out, []string{spec.Control}, beside, ceilings)
 }
 
 func (f frame) makeColumns(stacks []string) []column {
@@ -83,7 +87,7 @@ func (f frame) makeColumns(stacks []string) []column {
 		c.top, c.bottom = split(f.names.workload(w.Name))
 		c.width = max(c.width, width(c.top), width(c.bottom))
 		for _, stack := range stacks {
-			t := entry(cells[[2]string{stack, w.Name}], analyse.Headline(w))
+			t := entry(cells[[2]string{stack, w.Name}], w)
 			c.width = max(c.width, width(t.string))
 			c.cells = append(c.cells, t)
 		}
@@ -93,7 +97,8 @@ func (f frame) makeColumns(stacks []string) []column {
 }
 
 // entry words one cell: "·" where nothing is known, "~" where it cannot be told from the host yet.
-func entry(c analyse.Cell, metric string) text {
+func entry(c analyse.Cell, w spec.Workload) text {
+	metric := analyse.Headline(w)
 	ratio := c.Ratio[metric]
 	switch {
 	case c.Status == "", c.Status == record.Withheld && c.Rounds == 0:
@@ -106,10 +111,14 @@ func entry(c analyse.Cell, metric string) text {
 		return text{c.Status, loud}
 	case c.Baseline && metric == record.Bandwidth:
 		return text{unit.Bandwidth(c.Metrics[metric].Value), plain}
+	case c.Baseline && w.Held():
+		return text{unit.Latency(c.Metrics[metric].Value), plain}
 	case c.Baseline:
 		return text{unit.IOPS(c.Metrics[metric].Value) + " IOPS", plain}
 	case !c.Differs || !ratio.Known():
 		return text{"~", faint}
+	case w.Held():
+		return text{unit.Times(ratio.Value, ratio.Low, ratio.High), plain}
 	}
 	return text{unit.Share(ratio.Value, ratio.Low, ratio.High), plain}
 }

@@ -85,7 +85,7 @@ func TestTerminal(t *testing.T) {
 	p.Windows, p.BlockEnded = rounds(exp, 6), true
 	v.Progress(p)
 	got := await(t, arrives, " ± ")
-	got += await(t, arrives, "+3 more workloads")
+	got += await(t, arrives, "+4 more workloads")
 	for _, want := range []string{"boot 1 of 2", "round 5 of ~7", "virtio-blk + iothread, 4k rand read q1", "host again (control)", " IOPS", "~"} {
 		if !strings.Contains(ansi.Strip(got), want) {
 			t.Errorf("%q is not in %q", want, got)

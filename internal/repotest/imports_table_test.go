@@ -64,6 +64,7 @@ var table = []struct{ pkg, imports string }{
 	{"report/metrics", "record stat unit"},
 	{"report/jsonout", "analyse record report/metrics spec stat"},
 	{"report/csvout", "analyse record report/jsonout"},
+	{"report/benchstat", "analyse record"},
 	{"report/html", "analyse plan record report/metrics spec stat unit"},
 	{"report/text", "analyse record report/metrics spec stat unit"},
 	{"report/text/reporttest", "analyse record spec stat"},

@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,8 +23,8 @@ var Header = []string{
 	"metric", "unit", "better", "headline", "value", "low", "high", "ratio", "ratio_low", "ratio_high", "differs", "warnings", "scale",
 }
 
-// Write writes the header and, for every cell, one row for each of record.MetricNames, with CRLF line ends.
-// A number that does not exist is an empty field.
+// Write writes the header and, for every cell, one row for each of record.MetricNames and one for each metric of syncs
+// or of the evidence that the cell has, with CRLF line ends. A number that does not exist is an empty field.
 func Write(w io.Writer, r analyse.Result) error {
 	doc := jsonout.Build(r)
 	headline := map[string]string{}
@@ -37,7 +38,7 @@ func Write(w io.Writer, r analyse.Result) error {
 	}
 	run := []string{doc.Run.ID, doc.Run.Started.Format(time.RFC3339), doc.Run.Status, doc.Host.Accelerator}
 	for _, c := range doc.Cells {
-		for _, name := range record.MetricNames {
+		for _, name := range named(c) {
 			if err := out.Write(append(row(run, c, name, doc.Metrics[name], headline[c.Workload] == name), doc.Run.Scale)); err != nil {
 				return fmt.Errorf("write CSV: %w", err)
 			}
@@ -50,12 +51,29 @@ func Write(w io.Writer, r analyse.Result) error {
 	return nil
 }
 
+// named lists the metrics of a cell: those of every cell, and what others it has.
+func named(c jsonout.Cell) []string {
+	names := slices.Clone(record.MetricNames)
+	for _, name := range slices.Concat(record.SyncNames, record.DerivedNames) {
+		_, synced := c.Metrics[name]
+		_, derived := c.Derived[name]
+		if synced || derived {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 func row(run []string, c jsonout.Cell, name string, m jsonout.Metric, headline bool) []string {
 	out := append([]string{}, run...)
 	out = append(out, c.Stack, c.Workload, strconv.FormatBool(c.Baseline), c.Status, oneLine(c.Reason),
 		strconv.Itoa(c.Rounds), c.Durability, number(c.RAMShare))
 	out = append(out, name, m.Unit, m.Better, strconv.FormatBool(headline))
-	out = append(out, estimate(c.Metrics, name)...)
+	values := c.Metrics
+	if _, derived := c.Derived[name]; derived {
+		values = c.Derived
+	}
+	out = append(out, estimate(values, name)...)
 	out = append(out, estimate(c.Ratio, name)...)
 	differs := ""
 	if headline && len(c.Ratio) > 0 {

@@ -34,7 +34,16 @@ func TestGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := 1 + len(r.Cells)*len(record.MetricNames); len(rows) != want {
+			want := 1
+			for _, c := range r.Cells {
+				want += len(record.MetricNames) + len(c.Derived)
+				for _, name := range record.SyncNames {
+					if _, has := c.Metrics[name]; has {
+						want++
+					}
+				}
+			}
+			if len(rows) != want {
 				t.Errorf("%d rows, want %d", len(rows), want)
 			}
 			if lines := bytes.Count(got, []byte("\r\n")); lines != len(rows) {

@@ -120,10 +120,13 @@ func untoldLine(g analyse.Gain) string {
 }
 
 func judgedOn(x index) string {
-	n, all := len(x.Best.Workloads), len(x.workloads)
+	n, all := len(x.Best.Workloads), len(analyse.Ranked(x.Experiment))
 	over := "all " + plural(all, "workload")
 	if n != all {
 		over = strconv.Itoa(n) + " of " + plural(all, "workload")
+	}
+	if all < len(x.workloads) {
+		over += " that are not held to a rate"
 	}
 	return "Judged on the geometric mean over " + over + ". Only stacks whose completed flushes are on the device are judged."
 }

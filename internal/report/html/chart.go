@@ -42,12 +42,8 @@ const logFrom = 20
 
 // plane places points.
 type plane struct {
-	x      axis
-	low    float64
-	high   float64
-	isLog  bool
-	bottom float64
-	top    float64
+	x  axis
+	up ruler
 }
 
 // planeOf spans the points and intervals of a panel. A ceiling far above all else would press the others flat: it is left out.
@@ -56,8 +52,9 @@ func (x index) planeOf(p analyse.Panel) plane {
 	for _, c := range p.Columns {
 		depths = append(depths, float64(c.IODepth))
 	}
-	for _, r := range p.Rows {
-		if x.above(r, p) {
+	above := x.above(p)
+	for i, r := range p.Rows {
+		if above[i] {
 			continue
 		}
 		for _, v := range r.Values {
@@ -70,47 +67,41 @@ func (x index) planeOf(p analyse.Panel) plane {
 		}
 	}
 	y := newAxis(values, 0, 1)
-	out := plane{x: newAxis(depths, chartLeft+12, chartRight-12), low: y.low, high: y.high, bottom: chartBottom, top: chartTop}
-	if out.isLog = y.high/y.low > logFrom; !out.isLog {
-		out.low, out.high = 0, 1.04*y.high
+	up := ruler{low: y.low, high: y.high, from: chartBottom, to: chartTop}
+	if up.isLog = y.high/y.low > logFrom; !up.isLog {
+		up.low, up.high = 0, 1.04*y.high
 	}
-	return out
+	return plane{x: newAxis(depths, chartLeft+12, chartRight-12), up: up}
 }
 
-// above reports whether a row is a ceiling of which a point lies farAbove all that other stacks have.
-func (x index) above(r analyse.PanelRow, p analyse.Panel) bool {
-	const farAbove = 1.6
-	if !x.ceiling(r.Stack) {
-		return false
-	}
-	greatest := func(r analyse.PanelRow) float64 {
-		top := 0.0
-		for _, v := range r.Values {
+// above tells of each row whether it is a ceiling of which a point lies far above all that other stacks have.
+func (x index) above(p analyse.Panel) []bool {
+	return x.farAbove(len(p.Rows), func(i int) (stack string, most float64) {
+		for _, v := range p.Rows[i].Values {
 			if v.Estimate != nil && finite(v.Estimate.Value) {
-				top = max(top, v.Estimate.Value)
+				most = max(most, v.Estimate.Value)
 			}
 		}
-		return top
-	}
-	others := 0.0
-	for _, other := range p.Rows {
-		if !x.ceiling(other.Stack) {
-			others = max(others, greatest(other))
-		}
-	}
-	return others > 0 && greatest(r) > farAbove*others
+		return p.Rows[i].Stack, most
+	})
 }
 
-// y is how far from the top a value lies; NaN where it cannot.
-func (p plane) y(v float64) float64 {
-	if !finite(v) || p.isLog && v <= 0 {
-		return math.NaN()
+// farAbove tells of each of n stacks whether it is a ceiling that lies so far above all that others have that it would press
+// those flat.
+func (x index) farAbove(n int, of func(i int) (stack string, most float64)) []bool {
+	const far = 1.6
+	others := 0.0
+	for i := range n {
+		if stack, most := of(i); !x.ceiling(stack) {
+			others = max(others, most)
+		}
 	}
-	t := (v - p.low) / (p.high - p.low)
-	if p.isLog {
-		t = math.Log(v/p.low) / math.Log(p.high/p.low)
+	out := make([]bool, n)
+	for i := range n {
+		stack, most := of(i)
+		out[i] = x.ceiling(stack) && others > 0 && most > far*others
 	}
-	return math.Round(10*(p.bottom-min(max(t, 0), 1)*(p.bottom-p.top))) / 10
+	return out
 }
 
 func chartOf(x index, p analyse.Panel, id, title string) chart {
@@ -124,11 +115,11 @@ func chartOf(x index, p analyse.Panel, id, title string) chart {
 	}
 	metric := p.Columns[0].Metric
 	pl := x.planeOf(p)
-	if pl.isLog {
+	if pl.up.isLog {
 		c.Scale = "log"
 	}
 	scale := metrics.Scale(metric)
-	switch pick := pl.high; metrics.Unit(metric) {
+	switch pick := pl.up.high; metrics.Unit(metric) {
 	case metrics.Unit(record.IOPS):
 		scale = unit.IOPSScale(pick)
 	case metrics.Unit(record.Bandwidth):
@@ -143,10 +134,11 @@ func chartOf(x index, p analyse.Panel, id, title string) chart {
 	c.XTicks, c.YTicks = pl.depths(p.Columns), pl.ticks(scale)
 	var words []string
 	gone := make([]int, len(p.Columns))
-	for _, r := range p.Rows {
+	above := x.above(p)
+	for i, r := range p.Rows {
 		said := describeLine(r, p, scale)
 		words = append(words, said)
-		if x.above(r, p) {
+		if above[i] {
 			c.Notes = append(c.Notes, "not drawn, since it lies far above: the ceiling "+said)
 			continue
 		}
@@ -167,33 +159,20 @@ func (p plane) depths(columns []analyse.Column) []tick {
 	return out
 }
 
-// ticks are round values from the bottom up.
+// ticks are round values from the bottom up; of a linear scale six steps at most.
 func (p plane) ticks(s unit.Scale) []tick {
-	var out []tick
-	add := func(v float64) {
-		if y := p.y(v); v >= p.low && v <= p.high && finite(y) && (len(out) == 0 || out[len(out)-1].X-y >= 22) {
-			out = append(out, tick{y, strings.TrimSuffix(strconv.FormatFloat(v/s.Div, 'g', 4, 64), ".0")})
-		}
+	const gap = 22
+	if p.up.isLog {
+		return p.up.ticks(s.Div, gap)
 	}
-	if p.isLog {
-		for v := math.Pow(10, math.Floor(math.Log10(p.low))); v <= p.high; v *= 10 {
-			for _, k := range []float64{1, 2, 5} {
-				add(k * v)
-			}
-		}
-		return out
-	}
-	step := math.Pow(10, math.Floor(math.Log10(p.high/4)))
+	step := math.Pow(10, math.Floor(math.Log10(p.up.high/4)))
 	for _, k := range []float64{1, 2, 5, 10} {
-		if p.high/(k*step) <= 6 {
+		if p.up.high/(k*step) <= 6 {
 			step *= k
 			break
 		}
 	}
-	for i := 0; float64(i)*step <= p.high && i < 20; i++ {
-		add(float64(i) * step)
-	}
-	return out
+	return p.up.multiples(step, s.Div, gap)
 }
 
 // lineOf draws a stack; gone counts by column the points without a figure, which stand side by side.
@@ -206,7 +185,7 @@ func lineOf(x index, r analyse.PanelRow, p analyse.Panel, pl plane, gone []int) 
 		at := pl.x.at(float64(p.Columns[i].IODepth))
 		y := math.NaN()
 		if v.Estimate != nil {
-			y = pl.y(v.Estimate.Value)
+			y = pl.up.at(v.Estimate.Value)
 		}
 		if !finite(y) || !finite(at) {
 			if joined = false; v.Status == record.Unavailable {
@@ -225,7 +204,7 @@ func lineOf(x index, r analyse.PanelRow, p analyse.Panel, pl plane, gone []int) 
 		joined = true
 		line.WriteString(verb + number(at) + " " + number(y))
 		markers.WriteString(marker(n, at, y))
-		if low, high := pl.y(v.Estimate.Low), pl.y(v.Estimate.High); v.Estimate.Known() && finite(low) && finite(high) {
+		if low, high := pl.up.at(v.Estimate.Low), pl.up.at(v.Estimate.High); v.Estimate.Known() && finite(low) && finite(high) {
 			fmt.Fprintf(&whiskers, "M%s %sV%s", number(at), number(low), number(high))
 		}
 	}

@@ -108,9 +108,14 @@ func figuresOf(x index) []figure {
 }
 
 func figureOf(x index, w spec.Workload) figure {
-	head := analyse.Headline(w)
+	speed := w
+	speed.RateShare = 0 // a held load has its latency in a column of its own, as any other
+	head := analyse.Headline(speed)
 	shown, scales := []string{head}, []unit.Scale{scaleFor(x, w.Name, head)}
-	f := figure{Title: name(w), Columns: []figureColumn{{metricName(w), unitName(scales[0]), "higher is better"}}}
+	f := figure{Title: name(w), Columns: []figureColumn{{metricName(speed), unitName(scales[0]), "higher is better"}}}
+	if w.Held() {
+		f.Columns[0].Better = "held to a rate"
+	}
 	for _, l := range latenciesOf(x, w) {
 		s := scaleFor(x, w.Name, l.metric)
 		shown, scales = append(shown, l.metric), append(scales, s)

@@ -12,6 +12,7 @@ import (
 const (
 	minus   = "\u2212"    // a real minus, as wide as a plus
 	dash    = "\u2013"    // between the ends of an interval
+	times   = "\u00d7"    // after a multiple
 	thin    = "\u202f"    // narrow space that does not break
 	joiner  = "\u2060"    // forbids a break, and has no width
 	none    = "\u2014"    // there is no figure
@@ -61,6 +62,15 @@ func shareOf(e stat.Estimate) (value, interval string) {
 		return fixed(100*e.Value, d) + thin + "%", unknown
 	}
 	return fixed(100*e.Value, d) + thin + "%", fixed(100*e.Low, d) + dash + fixed(100*e.High, d)
+}
+
+// timesOf prints an estimate of a multiple and its interval alike: "1.38×" and "1.34–1.42".
+func timesOf(e stat.Estimate) (value, interval string) {
+	const decimals = 2
+	if !e.Known() {
+		return fixed(e.Value, decimals) + times, unknown
+	}
+	return fixed(e.Value, decimals) + times, fixed(e.Low, decimals) + dash + fixed(e.High, decimals)
 }
 
 // deserved is how many decimals a share deserves in per cent: as many as its half-width has before its

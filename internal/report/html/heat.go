@@ -59,7 +59,8 @@ var durabilities = map[string]durability{
 
 func heatOf(x index, n *notes) heat {
 	h := heat{Columns: columnsOf(x)}
-	var host, stacks, control, ceiling heatGroup
+	var host, stacks, control, beside, ceiling heatGroup
+	beside.Heading = "On the host: no guest in front of the disk, to tell the layers under one apart. Never ranked."
 	ceiling.Heading = "Ceiling: a disk of zero latency behind the same controller. Not a way to store anything, never ranked."
 	control.Heading = "Control: the host once more, as if it were a stack. How far it is from 100" + thin + "% is the noise of this run."
 	for _, s := range x.stacks {
@@ -69,12 +70,14 @@ func heatOf(x index, n *notes) heat {
 			g = &host
 		case s == spec.Control:
 			g = &control
+		case x.asked[s].OnHost():
+			g = &beside
 		case x.ceiling(s):
 			g = &ceiling
 		}
 		g.Rows = append(g.Rows, heatRowOf(x, s, n))
 	}
-	for _, g := range []heatGroup{host, stacks, control, ceiling} {
+	for _, g := range []heatGroup{host, stacks, control, beside, ceiling} {
 		if len(g.Rows) > 0 {
 			h.Groups = append(h.Groups, g)
 		}
@@ -101,8 +104,11 @@ func columnsOf(x index) []column {
 
 // metricName is what the headline metric of a workload is called.
 func metricName(w spec.Workload) string {
-	if analyse.Headline(w) == record.Bandwidth {
+	switch analyse.Headline(w) {
+	case record.Bandwidth:
 		return "bandwidth"
+	case record.ClatMean:
+		return "latency, less is better"
 	}
 	return "IOPS"
 }
@@ -110,8 +116,12 @@ func metricName(w spec.Workload) string {
 // absolute prints the headline metric of the host with its unit, and its interval: "19.1k IOPS".
 func absolute(e stat.Estimate, w spec.Workload) (value, interval string) {
 	s, noun := unit.IOPSScale(e.Value), thin+"IOPS"
-	if analyse.Headline(w) == record.Bandwidth {
+	switch analyse.Headline(w) {
+	case record.Bandwidth:
 		s, noun = unit.BandwidthScale(e.Value), ""
+	case record.ClatMean:
+		s = unit.LatencyScale(e.Value)
+		s.Unit, noun = " "+unitName(s), ""
 	}
 	s = sharpen(s, e)
 	return scaled(s, e.Value) + strings.Replace(s.Unit, " ", thin, 1) + noun, scaledRange(s, e)
@@ -137,7 +147,7 @@ func heatRowOf(x index, stack string, n *notes) heatRow {
 			class = c.Durability
 		}
 		row.Cells[i] = heatCellOf(c, w)
-		row.Cells[i].Marks = n.mark(append([]string{c.Reason}, c.Warnings...)...)
+		row.Cells[i].Marks = n.mark(append([]string{c.Reason, heldWords(c, w)}, c.Warnings...)...)
 	}
 	row.Durability = durabilityOf(class)
 	return row
@@ -162,10 +172,24 @@ func heatCellOf(c analyse.Cell, w spec.Workload) heatCell {
 		return heatCell{Class: "none", Text: none}
 	}
 	value, interval := shareOf(e)
+	kept := e.Value
+	if w.Held() { // a latency: twice the host's has the colour of half its speed
+		value, interval = timesOf(e)
+		kept = 1 / e.Value
+	}
 	if !c.Differs {
 		return heatCell{Class: "tie", Text: "~", Sub: interval}
 	}
-	return heatCell{Class: heatClass(e.Value), Text: value, Sub: interval}
+	return heatCell{Class: heatClass(kept), Text: value, Sub: interval}
+}
+
+// heldWords say at the host's cell what a column is whose load is held to a rate; "" elsewhere.
+func heldWords(c analyse.Cell, w spec.Workload) string {
+	if !c.Baseline || c.Offered == 0 {
+		return ""
+	}
+	return "Held to " + unit.IOPS(c.Offered) + thin + "IOPS for all, " + percent(w.RateShare) + " of what the slowest stack reached: " +
+		"the column is the mean latency, as a multiple of the host\u2019s; less is better."
 }
 
 // heatClass is the step of the colour scale: h0 for nothing left, h10 for all of the host or more.

@@ -138,6 +138,19 @@ func TestCeilingStandsApart(t *testing.T) {
 	}
 }
 
+func TestOnTheHostStandsApart(t *testing.T) {
+	r := sample()
+	r.Experiment.Stacks = slices.Clone(r.Experiment.Stacks)
+	moved := &r.Experiment.Stacks[0]
+	moved.Bus = "host"
+	bodies := parse(t, render(t, r)).byID("tax").all("tbody")
+	for _, b := range bodies {
+		if apart := strings.HasPrefix(b.words(), "On the host:"); apart != strings.Contains(b.words(), moved.Title) {
+			t.Errorf("under the right heading: %v: %q", apart, b.words())
+		}
+	}
+}
+
 func TestNothingIsLoadedOrRun(t *testing.T) {
 	for name, result := range pages {
 		t.Run(name, func(t *testing.T) { loadsNothing(t, parse(t, render(t, result()))) })

@@ -12,25 +12,26 @@ import (
 
 // page is what the templates print: strings and coordinates, ready made.
 type page struct {
-	CSS      template.CSS
-	Policy   string
-	Title    string
-	Run      runLine
-	Answer   answer
-	Banners  []banner
-	Tiles    []tile
-	Verdicts verdicts
-	Drawn    drawn
-	Heat     heat
-	Gains    []gainView
-	Sure     sure
-	Figures  []figure
-	Stacks   []stackView
-	Boots    []bootView
-	Facts    []fact
-	Method   []string
-	Command  string
-	Warnings []string
+	CSS       template.CSS
+	Policy    string
+	Title     string
+	Run       runLine
+	Answer    answer
+	Banners   []banner
+	Tiles     []tile
+	Verdicts  verdicts
+	Drawn     drawn
+	Heat      heat
+	Gains     []gainView
+	Explained explained
+	Sure      sure
+	Figures   []figure
+	Stacks    []stackView
+	Boots     []bootView
+	Facts     []fact
+	Method    []string
+	Command   string
+	Warnings  []string
 }
 
 // runLine is the small print above the answer.
@@ -52,24 +53,25 @@ func build(r analyse.Result) page {
 	x := newIndex(r)
 	notes := &notes{}
 	p := page{
-		CSS:      template.CSS(style),
-		Policy:   policy(),
-		Run:      runOf(r.Run),
-		Answer:   answerOf(x),
-		Banners:  bannersOf(x),
-		Tiles:    tilesOf(x),
-		Verdicts: verdictsOf(x),
-		Drawn:    drawnOf(x),
-		Heat:     heatOf(x, notes),
-		Gains:    gainsOf(x),
-		Sure:     sureOf(x),
-		Figures:  figuresOf(x),
-		Stacks:   stacksOf(x),
-		Boots:    bootsOf(r.Run.Host),
-		Facts:    factsOf(x),
-		Method:   method,
-		Command:  reproduce(r.Run),
-		Warnings: unique(r.Run.Warnings, r.Warnings),
+		CSS:       template.CSS(style),
+		Policy:    policy(),
+		Run:       runOf(r.Run),
+		Answer:    answerOf(x),
+		Banners:   bannersOf(x),
+		Tiles:     tilesOf(x),
+		Verdicts:  verdictsOf(x),
+		Drawn:     drawnOf(x),
+		Heat:      heatOf(x, notes),
+		Gains:     gainsOf(x),
+		Explained: explainOf(x, r.Explanation),
+		Sure:      sureOf(x),
+		Figures:   figuresOf(x),
+		Stacks:    stacksOf(x),
+		Boots:     bootsOf(r.Run.Host),
+		Facts:     factsOf(x),
+		Method:    method,
+		Command:   reproduce(r.Run),
+		Warnings:  unique(r.Run.Warnings, r.Warnings),
 	}
 	p.Title = "iotax " + r.Run.ID + ": " + p.Answer.short
 	return p

@@ -20,6 +20,8 @@ import (
 // pages are results with every section that a page can have.
 var pages = map[string]func() analyse.Result{
 	"sample":      sample,
+	"explained":   explainedSample,
+	"limited":     reporttest.Limited,
 	"published":   reporttest.Published,
 	"local-disks": func() analyse.Result { return reporttest.LocalDisks(1, 4, 32, 256) },
 }
@@ -120,7 +122,7 @@ func TestChart(t *testing.T) {
 		t.Errorf("a ceiling far above is drawn: %d lines, %q", len(far.Lines), far.Notes)
 	}
 	for _, y := range []float64{0, 1, 1e5, 92_000} {
-		if at := x.planeOf(r.Figures[2].Panels[0]).y(y); at < chartTop || at > chartBottom {
+		if at := x.planeOf(r.Figures[2].Panels[0]).up.at(y); at < chartTop || at > chartBottom {
 			t.Errorf("%v lies at %v", y, at)
 		}
 	}
@@ -255,9 +257,9 @@ func TestEmptyFigures(t *testing.T) {
 func TestTicks(t *testing.T) {
 	for _, top := range []float64{0.001, 3, 47, 999, 1e5, 7.3e8} {
 		for _, isLog := range []bool{false, true} {
-			p := plane{low: 0, high: top, bottom: chartBottom, top: chartTop, isLog: isLog}
+			p := plane{up: ruler{high: top, from: chartBottom, to: chartTop, isLog: isLog}}
 			if isLog {
-				p.low = top / 300
+				p.up.low = top / 300
 			}
 			ticks := p.ticks(unit.Scale{Div: 1})
 			if len(ticks) < 3 || len(ticks) > 9 {

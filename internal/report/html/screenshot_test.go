@@ -17,7 +17,7 @@ import (
 //	IOTAX_SCREENSHOT=../../../docs/report.png go test ./internal/report/html -run TestScreenshot
 //
 // IOTAX_SCREENSHOT_OF names the report of a real run; without it the sample is drawn, or the one of reporttest that
-// IOTAX_SCREENSHOT_SAMPLE names: local-disks or published. IOTAX_SCREENSHOT_SIZE
+// IOTAX_SCREENSHOT_SAMPLE names: local-disks, published or explained. IOTAX_SCREENSHOT_SIZE
 // is the window, such as 390,1800; IOTAX_SCREENSHOT_ARGS one more argument for chromium, such as
 // --blink-settings=preferredColorScheme=0 for the dark page. The font is Inter where it is installed
 // (Debian: fonts-inter).
@@ -76,6 +76,8 @@ func screenshotSample() analyse.Result {
 		return reporttest.LocalDisks(1, 2, 4, 8, 16, 32, 64, 128, 256)
 	case "published":
 		return reporttest.Published()
+	case "explained":
+		return explainedSample()
 	}
 	return sample()
 }

@@ -101,7 +101,7 @@ func factsOf(x index) []fact {
 		{"Host kernel", h.Kernel},
 		{"QEMU", h.QEMU},
 		{"fio", h.Fio},
-		{"Guest", plural(h.GuestCPUs, "vCPU") + ", " + unit.Bytes(h.GuestMemory) + ", Linux " + h.GuestKernel},
+		{"Guest", guestOf(h)},
 		{"Device", device(h.Device)},
 		{"Scratch", scratch(h)},
 		{"Other machines running", strings.Join(h.Neighbours, ", ")},
@@ -109,6 +109,13 @@ func factsOf(x index) []fact {
 		{"Window", unit.Duration(x.Experiment.Runtime) + " timed after " + unit.Duration(x.Experiment.Ramp) + " of ramp"},
 	}
 	return slices.DeleteFunc(all, func(f fact) bool { return f.Value == "" })
+}
+
+func guestOf(h record.Host) string {
+	if h.GuestCPUs == 0 {
+		return "none: all stacks are on the host"
+	}
+	return plural(h.GuestCPUs, "vCPU") + ", " + unit.Bytes(h.GuestMemory) + ", Linux " + h.GuestKernel
 }
 
 func accelerator(a string) string {

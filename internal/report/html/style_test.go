@@ -52,6 +52,9 @@ func TestContrast(t *testing.T) {
 	for _, ground := range []string{"h0", "h1", "h2", "h3", "h4", "h5", "h6", "h7", "h8", "h9", "h10", "tie", "soft"} {
 		pairs = append(pairs, pair{"ink", ground})
 	}
+	for i := range colours { // the names of stacks in drawings
+		pairs = append(pairs, pair{colourClass(i), "card"}, pair{colourClass(i), "bg"})
+	}
 	for scheme, p := range palettes(t) {
 		for _, c := range pairs {
 			if p[c.text] == "" || p[c.ground] == "" {

@@ -70,7 +70,11 @@ func sureOf(x index) sure {
 	s := sure{Sentence: noiseSentence(x)}
 	for _, w := range x.workloads {
 		if b, ok := x.Noise.ByWorkload[w.Name]; ok {
-			s.Floors = append(s.Floors, floor{name(w), change(b.Low), change(b.High), percent(b.Detectable), b.Alarm})
+			of := name(w)
+			if w.Held() {
+				of += " (latency)"
+			}
+			s.Floors = append(s.Floors, floor{of, change(b.Low), change(b.High), percent(b.Detectable), b.Alarm})
 		}
 	}
 	lanes := laneStacks(x)
@@ -145,7 +149,11 @@ func stripOf(x index, w spec.Workload, i int, stacks []string, ax axis) strip {
 		s.Lanes = append(s.Lanes, l)
 		words[j] = stacks[j] + " " + l.Text + ", " + plural(len(c.Points), "round")
 	}
-	s.Summary = "Rounds around the estimate of each stack, whose share of the host is: " + strings.Join(words, "; ") + "."
+	whose := "share of the host is"
+	if w.Held() {
+		whose = "latency is so many times the host\u2019s"
+	}
+	s.Summary = "Rounds around the estimate of each stack, whose " + whose + ": " + strings.Join(words, "; ") + "."
 	return s
 }
 
@@ -193,7 +201,7 @@ func laneOf(c analyse.Cell, w spec.Workload, stack string, top int, ax axis, rou
 	e, ok := share(c, w)
 	switch {
 	case ok:
-		l.Text, l.Dots = shareText(e, c.Differs), dots(c.Points, e.Value, top, ax, rounds)
+		l.Text, l.Dots = shareText(e, c.Differs, w), dots(c.Points, e.Value, top, ax, rounds)
 		l.Bar = ax.whisker(stat.Estimate{Value: 1, Low: e.Low / e.Value, High: e.High / e.Value})
 	case c.Status != "" && c.Status != record.OK:
 		l.Text = c.Status
@@ -201,11 +209,14 @@ func laneOf(c analyse.Cell, w spec.Workload, stack string, top int, ax axis, rou
 	return l
 }
 
-func shareText(e stat.Estimate, differs bool) string {
-	if !differs {
-		return "~"
-	}
+func shareText(e stat.Estimate, differs bool, w spec.Workload) string {
 	value, _ := shareOf(e)
+	switch {
+	case !differs:
+		return "~"
+	case w.Held():
+		value, _ = timesOf(e)
+	}
 	return value
 }
 

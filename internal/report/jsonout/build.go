@@ -42,6 +42,8 @@ func Build(r analyse.Result) Document {
 		Verdicts:   list(r.Verdicts, verdict),
 		Figures:    list(r.Figures, figure),
 		Warnings:   merge(r.Run.Warnings, r.Warnings),
+
+		Explanation: explanation(r.Explanation),
 	}
 	d.Run.Scale, d.Run.Note = r.Experiment.Scale, r.Experiment.Note
 	if b := r.Best; b != nil {
@@ -113,6 +115,6 @@ func workload(w spec.Workload) Workload {
 		FDataSync: w.FDataSync, RWMixRead: w.RWMixRead, Headline: analyse.Headline(w),
 		Generator: cmp.Or(w.Generator, "fio"), NumJobs: w.Jobs(), BSSplit: w.BSSplit, BSIsSeqRand: w.BSIsSeqRand,
 		PercentageRandom: w.PercentageRandom, BlockAlign: w.BlockAlign, ThinkTime: int64(w.ThinkTime), ThinkTimeBlocks: w.ThinkTimeBlocks,
-		Requests: w.Requests, Interval: int64(w.Interval), Warm: w.Warm,
+		Requests: w.Requests, Interval: int64(w.Interval), Warm: w.Warm, RateShare: w.RateShare,
 	}
 }

@@ -19,6 +19,9 @@ func cell(c analyse.Cell) Cell {
 		out.RAMShare = number(*c.RAMShare)
 	}
 	out.Derived = estimates(c.Derived)
+	if c.Offered > 0 {
+		out.Offered = number(c.Offered)
+	}
 	if c.Status != record.OK {
 		return out
 	}

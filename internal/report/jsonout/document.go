@@ -24,6 +24,8 @@ type Document struct {
 	Verdicts   []Verdict         `json:"verdicts"`
 	Figures    []Figure          `json:"figures"`
 	Warnings   []string          `json:"warnings"`
+
+	Explanation *Explanation `json:"explanation"`
 }
 
 // Run is the run's own facts.
@@ -123,6 +125,8 @@ type Workload struct {
 	Requests         int    `json:"requests"`
 	Interval         int64  `json:"interval_ns"`
 	Warm             bool   `json:"warm"`
+
+	RateShare float64 `json:"rate_share"`
 }
 
 // Stack is one way of giving a guest a disk: as asked, and as found.
@@ -149,6 +153,7 @@ type Volume struct {
 	Devices       []string          `json:"devices"`
 	RealSize      int64             `json:"real_bytes"`
 	CompressRatio *float64          `json:"compress_ratio"`
+	Unwritten     *float64          `json:"unwritten"`
 	Properties    map[string]string `json:"properties"`
 }
 
@@ -169,6 +174,7 @@ type Cell struct {
 	Durability string              `json:"durability"`
 	Warnings   []string            `json:"warnings"`
 	Points     []Point             `json:"points"`
+	Offered    *float64            `json:"offered_iops"`
 }
 
 // BestOfN is what a program that reports the best of its rounds would have said.

@@ -20,7 +20,7 @@ import (
 var few = []string{"randread-4k-q1", "read-256k"}
 
 func TestGolden(t *testing.T) {
-	for name, r := range map[string]analyse.Result{"default": reporttest.Only(reporttest.Default(), few...), "none": {}, "partial": reporttest.Only(reporttest.Partial(), few...), "published": reporttest.Published()} {
+	for name, r := range map[string]analyse.Result{"default": reporttest.Only(reporttest.Default(), few...), "none": {}, "partial": reporttest.Only(reporttest.Partial(), few...), "published": reporttest.Published(), "held": reporttest.Only(reporttest.Held(), "randread-4k-held"), "explained": reporttest.Only(reporttest.Limited(), "randread-4k-q1")} {
 		t.Run(name, func(t *testing.T) {
 			path := "testdata/" + name + ".json"
 			got := write(t, r)
@@ -47,6 +47,12 @@ func TestNoNumberBeyondJSON(t *testing.T) {
 				{Ladder: &analyse.LadderBill{Total: &e, Interaction: &half, Steps: []analyse.LadderStep{{Share: &bad, Alone: analyse.Worth{Factor: &e}}}}},
 			},
 			Run: record.Run{Stacks: []record.Stack{{Name: "s", Volume: &record.Volume{CompressRatio: &bad}}}}, StackOrder: []string{"s"},
+			Explanation: &analyse.Explanation{
+				Bills:    []analyse.Bill{{Host: &e, Total: &half, Tax: &e, Layers: []analyse.BillLayer{{Time: e, Share: &e}, {Time: half, Share: &half}}, Check: &analyse.BillCheck{Time: e}}},
+				Curves:   []analyse.Curve{{Points: []analyse.CurvePoint{{IOPS: &e, P99: &half, Limited: &e}}, Under: &analyse.CurveUnder{IOPS: &e}}},
+				Prices:   []analyse.Price{{CPU: e, ByRole: map[string]stat.Estimate{record.VCPU: e, record.Load: half}, GuestCPU: &e, Cores: half}},
+				Ceilings: []analyse.Ceiling{{IOPS: e, Of: []analyse.CeilingUse{{Share: e}}}}, Limit: &analyse.Limit{NS: bad},
+			},
 			Gains: []analyse.Gain{{Overall: &e, Workloads: []analyse.GainCell{{Ratio: &e}, {Ratio: &half}}}},
 			Cells: []analyse.Cell{{
 				Status: record.OK, RAMShare: &bad,
@@ -69,6 +75,13 @@ func TestNoNumberBeyondJSON(t *testing.T) {
 		}
 		if l := d.Figures[1].Ladder; l.Total != nil || l.Steps[0].Share != nil || d.Figures[0].Panels[0].Rows[0].Values[0].Estimate != nil || d.Stacks[0].Volume.CompressRatio != nil {
 			t.Errorf("with %v the figures are %+v", bad, d.Figures)
+		}
+		x := d.Explanation
+		if b := x.Bills[0]; b.Host != nil || b.Total.High != nil || b.Layers[0].Time != nil || b.Layers[1].Share.High != nil || b.Check.Time != nil {
+			t.Errorf("with %v the bill is %+v", bad, b)
+		}
+		if p := x.Prices[0]; p.CPU != nil || len(p.ByRole) != 1 || p.GuestCPU != nil || x.Curves[0].Under.IOPS != nil || x.Ceilings[0].IOPS != nil || x.Limit.NS != nil {
+			t.Errorf("with %v the explanation is %+v", bad, x)
 		}
 		if g := d.Gains[0].Workloads; g[0].Ratio != nil || g[1].Ratio == nil || g[1].Ratio.High != nil {
 			t.Errorf("with %v the gains are %+v", bad, g)
@@ -114,6 +127,10 @@ func TestStatusOfRun(t *testing.T) {
 func TestNeverNullWhereAListIsPromised(t *testing.T) {
 	d := string(write(t, analyse.Result{
 		Cells: []analyse.Cell{{}}, StackOrder: []string{"s"}, Gains: []analyse.Gain{{}}, Best: &analyse.Best{},
+		Explanation: &analyse.Explanation{
+			Bills: []analyse.Bill{{Layers: []analyse.BillLayer{{}}}}, Ceilings: []analyse.Ceiling{{}}, Prices: []analyse.Price{{}},
+			Fronts: []analyse.Front{{}}, Curves: []analyse.Curve{{}},
+		},
 		Run:      record.Run{Stacks: []record.Stack{{Name: "s", Volume: &record.Volume{}}}},
 		Verdicts: []analyse.Verdict{{}}, Figures: []analyse.Figure{{Panels: []analyse.Panel{{Rows: []analyse.PanelRow{{}}}}, Ladder: &analyse.LadderBill{Steps: []analyse.LadderStep{{}}}}},
 	}))
@@ -121,6 +138,7 @@ func TestNeverNullWhereAListIsPromised(t *testing.T) {
 		"warnings", "cells", "stacks", "workloads", "gains", "neighbours", "boots", "metrics", "ratio",
 		"by_workload", "effective", "mismatch", "qemu_args", "points", "tied", "devices", "properties", "derived",
 		"verdicts", "figures", "panels", "columns", "rows", "values", "left_out", "steps", "across",
+		"bills", "layers", "names", "advice", "ceilings", "of", "prices", "by_role_ns", "fronts", "beaten", "curves", "points",
 	} {
 		if !strings.Contains(d, `"`+name+`":`) || (name != "ratio" && strings.Contains(d, `"`+name+`": null`)) {
 			t.Errorf("%s is missing or null in\n%s", name, d)

@@ -43,6 +43,9 @@ func volume(v record.Volume) *Volume {
 	if v.CompressRatio != nil {
 		out.CompressRatio = number(*v.CompressRatio)
 	}
+	if v.Unwritten != nil {
+		out.Unwritten = number(*v.Unwritten)
+	}
 	for k, p := range v.Properties {
 		out.Properties[k] = p
 	}

@@ -15,7 +15,7 @@ type column struct{ text, notes int }
 func (c column) width() int { return c.text + c.notes }
 
 // table prints the rows in as many blocks of columns as the width asks for, each with the labels beside
-// it; then the ceilings in a block of their own.
+// it; then the loads on the host and the ceilings in blocks of their own.
 func (p *printer) table(rows []row) {
 	p.blank()
 	if len(rows) == 0 {
@@ -24,15 +24,22 @@ func (p *printer) table(rows []row) {
 	}
 	labels, columns := measure(rows)
 	labels = min(labels, max(16, p.width/3))
-	var usual, ceilings []row
+	var usual, beside, ceilings []row
 	for _, r := range rows[1:] {
-		if r.ceiling {
+		switch {
+		case r.beside:
+			beside = append(beside, r)
+		case r.ceiling:
 			ceilings = append(ceilings, r)
-		} else {
+		default:
 			usual = append(usual, r)
 		}
 	}
 	p.blocks(append(rows[:1:1], usual...), labels, columns)
+	if len(beside) > 0 {
+		p.hang("", "on the host: no guest, to tell the layers under one apart; never ranked", head)
+		p.blocks(append(rows[:1:1], beside...), labels, columns)
+	}
 	if len(ceilings) > 0 {
 		p.hang("", "ceiling: a disk of zero latency, the most that this platform can do with this controller; never ranked", head)
 		p.blocks(append(rows[:1:1], ceilings...), labels, columns)

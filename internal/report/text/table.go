@@ -16,6 +16,7 @@ type row struct {
 	label   string
 	cells   []cell
 	ceiling bool
+	beside  bool // a load on the host, and no guest's disk
 	kind    kind // of the label
 }
 
@@ -64,6 +65,7 @@ type table struct {
 	cells    map[[2]string]analyse.Cell
 	found    map[string]record.Stack
 	ceilings map[string]bool
+	beside   map[string]bool
 
 	workloads map[string]spec.Workload
 	shown     []spec.Workload // that have a column in the table of shares
@@ -73,7 +75,7 @@ type table struct {
 func tableOf(r analyse.Result, names labels, notes *notes) *table {
 	t := &table{
 		r: r, names: names, notes: notes, cells: map[[2]string]analyse.Cell{},
-		found: map[string]record.Stack{}, ceilings: map[string]bool{},
+		found: map[string]record.Stack{}, ceilings: map[string]bool{}, beside: map[string]bool{},
 		workloads: map[string]spec.Workload{}, shown: r.Experiment.Workloads,
 	}
 	for _, w := range r.Experiment.Workloads {
@@ -86,7 +88,7 @@ func tableOf(r analyse.Result, names labels, notes *notes) *table {
 		t.found[s.Name] = s
 	}
 	for _, s := range r.Experiment.Stacks {
-		t.ceilings[s.Name] = s.Ceiling() || s.Role == "ceiling"
+		t.ceilings[s.Name], t.beside[s.Name] = s.Ceiling() || s.Role == "ceiling", s.OnHost()
 	}
 	return t
 }
@@ -104,7 +106,7 @@ func (t *table) head() row {
 }
 
 func (t *table) row(stack string) row {
-	out := row{label: t.names.stack(stack), ceiling: t.ceilings[stack]}
+	out := row{label: t.names.stack(stack), ceiling: t.ceilings[stack], beside: t.beside[stack]}
 	durability := t.found[stack].Durability
 	for _, w := range t.shown {
 		c, ok := t.cells[[2]string{stack, w.Name}]
@@ -135,12 +137,23 @@ func (t *table) cell(c analyse.Cell, w spec.Workload) cell {
 		return t.noNumber(c)
 	case c.Baseline && metric == record.Bandwidth:
 		return cell{text: unit.Bandwidth(c.Metrics[metric].Value), notes: t.notes.mark(c.Warnings...)}
+	case c.Baseline && w.Held():
+		return cell{text: unit.Latency(c.Metrics[metric].Value), notes: t.notes.mark(append([]string{heldWords(c, w)}, c.Warnings...)...)}
 	case c.Baseline:
 		return cell{text: unit.IOPS(c.Metrics[metric].Value) + " IOPS", notes: t.notes.mark(c.Warnings...)}
 	case !c.Differs || !ratio.Known():
 		return cell{text: "~", notes: t.notes.mark(c.Warnings...)}
 	}
+	if w.Held() {
+		return cell{text: unit.Times(ratio.Value, ratio.Low, ratio.High), notes: t.notes.mark(c.Warnings...)}
+	}
 	return cell{text: unit.Share(ratio.Value, ratio.Low, ratio.High), notes: t.notes.mark(c.Warnings...)}
+}
+
+// heldWords say what a column is whose load is held to a rate.
+func heldWords(c analyse.Cell, w spec.Workload) string {
+	return fmt.Sprintf("held to %s IOPS for all, %.0f %% of what the slowest stack reached: the column is the mean latency, as a multiple of the host's; less is better",
+		unit.IOPS(c.Offered), 100*w.RateShare)
 }
 
 func (t *table) noNumber(c analyse.Cell) cell {

@@ -24,6 +24,7 @@ var results = map[string]func() analyse.Result{
 	"default": reporttest.Default,
 	"partial": reporttest.Partial,
 	"alarm":   reporttest.Alarm,
+	"held":    reporttest.Held,
 	"none":    func() analyse.Result { return analyse.Result{} },
 
 	"published":   reporttest.Published,
@@ -43,8 +44,8 @@ func TestGolden(t *testing.T) {
 // TestNoStrayGoldenFile: a file that no case reads would rot.
 func TestNoStrayGoldenFile(t *testing.T) {
 	files, err := filepath.Glob("testdata/*")
-	if err != nil || len(files) != 3*len(results)+2 {
-		t.Errorf("%d golden files, want %d: %v, %v", len(files), 3*len(results)+2, files, err)
+	if err != nil || len(files) != 3*len(results)+2+3*len(explanations)+1 {
+		t.Errorf("%d golden files, want %d: %v, %v", len(files), 3*len(results)+2+3*len(explanations)+1, files, err)
 	}
 }
 
@@ -166,6 +167,22 @@ func TestSharesAreToldOnce(t *testing.T) {
 	r.Figures = r.Figures[:1]
 	if got := write(t, r, Options{}); !strings.Contains(got, "share of the host") {
 		t.Error("figures show some cells, and there is no table")
+	}
+}
+
+// A load on the host stands under a heading of its own, between the guests and the ceilings.
+func TestOnTheHostStandsApart(t *testing.T) {
+	r := reporttest.Default()
+	i := slices.IndexFunc(r.Experiment.Stacks, func(s spec.Stack) bool { return s.Name == "sata" })
+	r.Experiment.Stacks = slices.Clone(r.Experiment.Stacks)
+	r.Experiment.Stacks[i].Bus = "host"
+	got := write(t, r, Options{Width: 200})
+	heading, row, ceiling := strings.Index(got, "on the host: no guest"), strings.Index(got, "\nSATA"), strings.Index(got, "ceiling: a disk")
+	if heading < 0 || heading > row || row > ceiling {
+		t.Errorf("the heading stands at %d, its row at %d, the ceilings at %d:\n%s", heading, row, ceiling, got)
+	}
+	if strings.Contains(write(t, reporttest.Default(), Options{Width: 200}), "on the host: no guest") {
+		t.Error("there is a heading without rows")
 	}
 }
 

@@ -65,11 +65,15 @@ func bestLines(r analyse.Result, names labels) []verdictLine {
 	b := r.Best
 	lines := []verdictLine{{"", "Best safe stack here: " + names.stack(b.Stack) + configWords(r, b.Stack), good}}
 	share := fmt.Sprintf("%s of the host", shareWords(b.Ratio))
-	if len(b.Workloads) == len(r.Experiment.Workloads) {
-		share += fmt.Sprintf(", geometric mean over all %d workloads", len(b.Workloads))
-	} else {
-		share += fmt.Sprintf(", geometric mean over %d of %d workloads", len(b.Workloads), len(r.Experiment.Workloads))
+	ranked := len(analyse.Ranked(r.Experiment))
+	of, held := fmt.Sprintf("%d of %d workloads", len(b.Workloads), ranked), ""
+	if len(b.Workloads) == ranked {
+		of = fmt.Sprintf("all %d workloads", ranked)
 	}
+	if ranked < len(r.Experiment.Workloads) {
+		held = " that are not held to a rate"
+	}
+	share += ", geometric mean over " + of + held
 	lines = append(lines, verdictLine{"  ", share, plain})
 	if len(b.Tied) > 0 {
 		tied := make([]string, len(b.Tied))
