@@ -44,7 +44,7 @@ test: setup build ## install what the tests need and run them all
 	$(GO) run $(GOTESTSUM) --format pkgname-and-test-fails -- -timeout 35m $(TESTS)
 
 .PHONY: lab
-lab: setup build ## what needs LVM, ZFS, Xen or another QEMU: a quarter of an hour, once six minutes more; needs Debian and root
+lab: setup build ## what needs LVM, ZFS, Xen or another QEMU: twenty minutes, once six more; needs Debian and root
 	$(GO) run ./internal/lab/iotax-lab build
 	IOTAX_LAB_TESTS=1 $(GO) test -count=1 -v -timeout 90m ./internal/lab
 
@@ -66,9 +66,15 @@ race: setup build ## the short tests under the race detector; needs a C compiler
 BENCHED = $(addprefix ./,$(filter-out internal/bench/,$(sort $(dir $(shell grep -rl '^func Benchmark' internal)))))
 
 .PHONY: bench
-bench: setup build ## the benchmarks of docs/BENCHMARKS.md: about 12 minutes, on a quiet machine
+bench: setup build ## the benchmarks of docs/BENCHMARKS.md: about 25 minutes, on a quiet machine
 	$(GO) test -run '^$$' -bench . $(BENCHED)
 	$(GO) test -run '^$$' -bench . -benchtime 1x -timeout 60m ./internal/bench
+
+LIVE ?= 0
+
+.PHONY: calibrate
+calibrate: ## how often the statistics are wrong, over recorded noise: about three minutes; LIVE=N adds N comparisons on this disk
+	@$(GO) run ./internal/calibrate/iotax-calibrate -live $(LIVE)
 
 .PHONY: fuzz
 fuzz: build ## every fuzz target for FUZZTIME (10s)
