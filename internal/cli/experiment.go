@@ -41,6 +41,9 @@ func (a *app) experiment(o runOptions) (e spec.Experiment, err error) {
 	if o.Budget > 0 {
 		e.Budget = o.Budget
 	}
+	if o.Detect > 0 {
+		e.Detect = o.Detect
+	}
 	e.Stacks = slices.Clone(e.Stacks)
 	for i := range e.Stacks {
 		o.setPool(&e.Stacks[i])

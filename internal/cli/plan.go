@@ -13,8 +13,8 @@ import (
 	"github.com/iotax/iotax/internal/unit"
 )
 
-// plan says what a run with these options would do. It looks at nothing but the experiment, needs no tools, and
-// opens the store only for a run that is to be resumed.
+// plan says what a run with these options would do. It looks at nothing but the experiment and, in the store, at how
+// much the shares of an earlier run scattered, and needs no tools.
 func (a *app) plan(o runOptions) (err error) {
 	q := experiment.Options{Seed: a.seed(o)}
 	if o.Resume != "" {
@@ -33,18 +33,21 @@ func (a *app) plan(o runOptions) (err error) {
 	if q.Resume != nil {
 		d.Warnings = append(d.Warnings, fmt.Sprintf("run %s keeps the %d windows that are stored: it has so many fewer to measure", q.Resume.ID, len(q.Done)))
 	}
-	return writePlan(a.Stdout, d, o.Seed != nil || q.Resume != nil, a.Width(a.Stdout))
+	promise := p.Promise(a.noise())
+	d.Warnings = append(d.Warnings, tooShort(p, promise)...)
+	return writePlan(a.Stdout, d, promise, o.Seed != nil || q.Resume != nil, a.Width(a.Stdout))
 }
 
 // writePlan prints a plan in lines of at most width columns. A seed that was drawn for it alone is not shown: the run
 // would have another.
-func writePlan(out io.Writer, d plan.Description, seeded bool, width int) error {
+func writePlan(out io.Writer, d plan.Description, promise plan.Promise, seeded bool, width int) error {
 	var b strings.Builder
 	for _, line := range text.Fill(d.Preset+": "+d.Title, width) {
 		fmt.Fprintln(&b, line)
 	}
 	err := table(&b, func(w io.Writer) {
 		planFigures(w, d)
+		planPromise(w, promise)
 		if seeded {
 			fmt.Fprintf(w, "seed\t%d\tdecides order and offsets\n", d.Seed)
 		}
@@ -54,7 +57,11 @@ func writePlan(out io.Writer, d plan.Description, seeded bool, width int) error 
 	}
 	b.WriteString("\nGUEST  MACHINE  CPUS  MEMORY   STACKS\n")
 	for i, g := range d.Groups {
-		cells := []string{fmt.Sprintf("%-5d", i+1), fmt.Sprintf("%-7s", g.Machine), fmt.Sprintf("%-4d", g.Guest.CPUs), fmt.Sprintf("%-7s", unit.Bytes(g.Guest.Memory))}
+		memory := unit.Bytes(g.Guest.Memory)
+		if g.Machine == plan.NoMachine {
+			memory = "-"
+		}
+		cells := []string{fmt.Sprintf("%-5d", i+1), fmt.Sprintf("%-7s", g.Machine), fmt.Sprintf("%-4d", g.Guest.CPUs), fmt.Sprintf("%-7s", memory)}
 		columns(&b, cells, strings.Join(g.Stacks, ", ")+guestSettings(g.Guest), width)
 	}
 	b.WriteByte('\n')
@@ -80,7 +87,9 @@ func planFigures(w io.Writer, d plan.Description) {
 	if slices.ContainsFunc(d.Groups, func(g plan.GroupDescription) bool { return g.Guest != d.Groups[0].Guest }) {
 		whose = "of the largest guest; the one with the most"
 	}
-	fmt.Fprintf(w, "memory\t%s\t%s has %s\n", unit.Bytes(d.GuestMemory), whose, count(d.GuestCPUs, "CPU"))
+	if d.GuestMemory > 0 {
+		fmt.Fprintf(w, "memory\t%s\t%s has %s\n", unit.Bytes(d.GuestMemory), whose, count(d.GuestCPUs, "CPU"))
+	}
 	fmt.Fprintf(w, "time\t%s\tfilling %s, measuring %s\n", unit.Duration(d.Total), unit.Duration(d.FillTime), unit.Duration(d.Measure))
 	fmt.Fprintf(w, "budget\t%s\tfor measuring\n", unit.Duration(d.Budget))
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/iotax/iotax/internal/analyse"
 	"github.com/iotax/iotax/internal/errkind"
+	"github.com/iotax/iotax/internal/report/benchstat"
 	"github.com/iotax/iotax/internal/report/csvout"
 	"github.com/iotax/iotax/internal/report/html"
 	"github.com/iotax/iotax/internal/report/jsonout"
@@ -16,11 +17,13 @@ import (
 
 func (a *app) reportCmd() *cobra.Command {
 	var format, file string
+	var limit *analyse.Limit
 	cmd := &cobra.Command{
 		Use:   "report [RUN]",
 		Short: "Print the report of a stored run",
 		Long: `report analyses the windows of a stored run anew and prints the result: as the table of iotax run, as JSON (the
-contract of docs/JSON.md), as CSV with one line per cell and metric, or as one self-contained HTML file.
+contract of docs/JSON.md), as CSV with one line per cell and metric, as one self-contained HTML file, or round by round
+as lines of a Go benchmark, for benchstat.
 
 RUN is the id of a run or its first letters; without it, the newest run.`,
 		Example: `  # the newest run again
@@ -30,24 +33,34 @@ RUN is the id of a run or its first letters; without it, the newest run.`,
   iotax report 7k2f --format html -o report.html
 
   # for a spreadsheet
-  iotax report --format csv -o cells.csv`,
+  iotax report --format csv -o cells.csv
+
+  # for benchstat: benchstat -col /stack -row /workload rounds.txt
+  iotax report --format benchstat -o rounds.txt`,
 		Args:              atMost(1, "RUN"),
 		ValidArgsFunction: a.completeRun,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if file == "-" && format == "html" && a.IsTerminal(a.Stdout) {
 				return errkind.Userf("an HTML report is for a file: add -o FILE")
 			}
+			if limit != nil && format != "json" && format != "html" {
+				return errkind.WithHint(errkind.Userf("--sla is for --format json and html"), "`iotax explain --sla` prints it")
+			}
 			return a.readStore(func(s *store.Store) error {
 				result, err := stored(s, append(args, "")[0])
 				if err != nil {
 					return err
 				}
+				if limit != nil {
+					result.Limit(*limit)
+				}
 				return a.output(a.file(file), a.renderer(format, result))
 			})
 		},
 	}
-	enumFlag(cmd, &format, "format", "what to print", "text", "json", "html", "csv")
+	enumFlag(cmd, &format, "format", "what to print", "text", "json", "html", "csv", "benchstat")
 	cmd.Flags().StringVarP(&file, "output", "o", "-", "write to `FILE` instead of standard output")
+	limitFlag(cmd, &limit)
 	return cmd
 }
 
@@ -78,6 +91,8 @@ func (a *app) renderer(format string, r analyse.Result) func(io.Writer) error {
 			return html.Write(w, r)
 		case "csv":
 			return csvout.Write(w, r)
+		case "benchstat":
+			return benchstat.Write(w, r)
 		}
 		return text.Write(w, r, a.textOptions())
 	}

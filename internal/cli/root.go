@@ -19,6 +19,7 @@ The first minute:
   iotax doctor             what this host can and cannot measure, and the command that mends it
   iotax run --quick        measure on a scratch file, about four minutes
   iotax report             the last run again; --format html for the whole report
+  iotax explain            where the loss is, layer by layer, and what it costs in CPU
 
 A run works in a scratch folder of its own and removes it at the end. It writes to a block device only
 when that device is named with --device, and erases data only when --erase names the same device again.`
@@ -42,7 +43,7 @@ func (a *app) root() *cobra.Command {
 	root.SetVersionTemplate("iotax {{.Version}}\n")
 	root.SetFlagErrorFunc(flagFault)
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(a.runCmd(), a.reportCmd(), a.listCmd(), a.presetsCmd(), a.doctorCmd(), a.cleanCmd(),
+	root.AddCommand(a.runCmd(), a.reportCmd(), a.explainCmd(), a.listCmd(), a.presetsCmd(), a.doctorCmd(), a.cleanCmd(),
 		a.versionCmd(), a.completionCmd(), a.manCmd())
 	root.SetHelpCommand(a.helpCmd())
 	a.adopt(root)

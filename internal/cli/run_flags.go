@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/iotax/iotax/internal/errkind"
+	"github.com/iotax/iotax/internal/spec"
 	"github.com/iotax/iotax/internal/unit"
 )
 
@@ -30,6 +31,7 @@ type runOptions struct {
 	JSON, HTML string // where to write reports besides; "-" is standard output
 	Seed       *uint64
 	Budget     time.Duration
+	Detect     float64
 	Size       int64 // bytes of every scratch volume
 
 	Scratch  string // folder
@@ -73,6 +75,7 @@ func (f *runFlags) register(cmd *cobra.Command, presets func() []string) {
 	s.StringVar(&f.HTML, "html", "", "write the HTML report to `FILE` instead of the state folder")
 	s.Uint64Var(&f.seed, "seed", 0, "`N` that decides order and offsets (default: a new one each run)")
 	parsedFlag(cmd, &f.Budget, unit.ParseDuration, "budget", "measure for at most `TIME`, such as 10m")
+	parsedFlag(cmd, &f.Detect, spec.ParseShare, "detect", "measure until a difference of `SHARE`, such as 5%, would be found")
 	parsedFlag(cmd, &f.Size, unit.ParseBytes, "size", "`SIZE` of every scratch volume, such as 2G")
 
 	s.StringVar(&f.Scratch, "scratch", "", "put scratch volumes into the folder `DIR`")
@@ -113,7 +116,7 @@ func (f *runFlags) options(a *app, cmd *cobra.Command, args []string) (runOption
 	}
 	what := givenOf(given, "quick", "preset", "file", "resume")
 	fault(len(what) > 1, "%s exclude each other: each says what to measure", what)
-	for _, name := range []string{"seed", "size", "scale", "icf", "vg", "thin-pool", "zpool"} {
+	for _, name := range []string{"seed", "detect", "size", "scale", "icf", "vg", "thin-pool", "zpool"} {
 		fault(given("resume") && given(name), "--%s cannot go with --resume: a resumed run keeps its own", name)
 	}
 	if len(args) == 1 {
@@ -122,6 +125,7 @@ func (f *runFlags) options(a *app, cmd *cobra.Command, args []string) (runOption
 		o.Resume = args[0]
 	}
 	fault(given("budget") && o.Budget <= 0, "--budget must be more than 0")
+	fault(given("detect") && o.Detect <= 0, "--detect must be more than 0")
 	fault(given("size") && o.Size <= 0, "--size must be more than 0")
 	fault(given("scratch") && given("device"), "--scratch and --device exclude each other: each says where to measure")
 	fault(given("erase") && !given("device"), "--erase confirms --device, which is not given")

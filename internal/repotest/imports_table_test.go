@@ -70,7 +70,7 @@ var table = []struct{ pkg, imports string }{
 	{"report/html", "analyse plan record report/metrics spec stat unit"},
 	{"report/text", "analyse record report/metrics spec stat unit"},
 	{"report/text/reporttest", "analyse record spec stat"},
-	{"cli", "analyse doctor errkind experiment iometer live plan record report/csvout report/html report/jsonout report/text revert spec store suggest sys unit"},
+	{"cli", "analyse doctor errkind experiment iometer live plan record report/benchstat report/csvout report/html report/jsonout report/text revert spec store suggest sys unit"},
 	{"bench", ""},
 	{"repotest", ""},
 	{"cmd/iotax", "cli errkind sys"},
