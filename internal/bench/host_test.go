@@ -35,7 +35,7 @@ func BenchmarkHostBaseline(b *testing.B) {
 	image := vmtest.Image(b)
 	path := filledFile(b, filepath.Join(vmtest.Dir(b), "host-baseline"))
 	plain := func(ctx context.Context, w workload, _ uint64) (float64, error) { return plainFio(ctx, path, w) }
-	ways := []way{{"ours", baseline(b, image.Fio, path)}, {"fio", plain}, {"again", plain}}
+	ways := []way{{"ours", baseline(b, image.Fio, path, runtime)}, {"fio", plain}, {"again", plain}}
 	program, missing := installBenchFio(b.Context(), vmtest.CacheDir(b))
 	if missing == nil {
 		ways = append(ways, way{"bench-fio", benchFio(b, program, path)})
@@ -76,7 +76,7 @@ func fresh(ctx context.Context, path string, way way, w workload, seed uint64) (
 }
 
 // baseline is the host's load as package rig runs it: on as many CPUs as a guest has, with a watch over the disk.
-func baseline(b *testing.B, program, path string) func(context.Context, workload, uint64) (float64, error) {
+func baseline(b *testing.B, program, path string, runtime time.Duration) func(context.Context, workload, uint64) (float64, error) {
 	allowed, err := proc.Allowed()
 	if err != nil {
 		b.Fatal(err)
@@ -100,7 +100,7 @@ func baseline(b *testing.B, program, path string) func(context.Context, workload
 		}
 		r, err := load.Run(ctx, load.Request{
 			Argv: append([]string{program}, fio.Args("-")...), Input: job, Disk: disk,
-			Timeout: patience, StallAfter: 4 * time.Second, Step: 100 * time.Millisecond,
+			Timeout: runtime + patience, StallAfter: 4 * time.Second, Step: 100 * time.Millisecond,
 		})
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return 0, err

@@ -41,6 +41,22 @@ func TestRatio(t *testing.T) {
 	}
 }
 
+// By hand: two series of three whose logs have the variance 0.01 each, so that the error of the difference is 0.0816 with four
+// degrees of freedom, of which Student's 97.5 % point is 2.776.
+func TestTextbook(t *testing.T) {
+	this, base := []float64{1, math.Exp(0.1), math.Exp(0.2)}, []float64{2, 2 * math.Exp(0.1), 2 * math.Exp(0.2)}
+	e := textbook(this, base)
+	if want := math.Exp(2.776 * math.Sqrt(0.02/3)); math.Abs(e.Value-0.5) > 1e-9 || math.Abs(e.High/e.Value-want) > 1e-3 || math.Abs(e.Value/e.Low-want) > 1e-3 {
+		t.Errorf("%+v, want 0.5 and a factor of %.4f to either side", e, want)
+	}
+	if e := textbook(this[:1], base); e.Known() {
+		t.Errorf("one value has the interval %+v", e)
+	}
+	if e := textbook([]float64{3, 3}, []float64{4, 4}); e.Low != e.High || math.Abs(e.Value-0.75) > 1e-9 {
+		t.Errorf("values without scatter: %+v", e)
+	}
+}
+
 func TestMedian(t *testing.T) {
 	for _, tt := range []struct {
 		values []float64

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/iotax/iotax/internal/record"
+	"github.com/iotax/iotax/internal/report/jsonout"
 )
 
 // untilMidWindow waits until some windows are stored and another one is being measured, on the host.
@@ -159,6 +160,12 @@ func busy() bool {
 	return err == nil && load > float64(runtime.NumCPU())
 }
 
+// disturbed reports whether a number was withheld for what others did on this host meanwhile: other tests run beside these.
+func disturbed(c jsonout.Cell) bool {
+	others := strings.Contains(c.Reason, "were others'") || strings.Contains(c.Reason, "busy with others")
+	return c.Status == record.Withheld && others
+}
+
 // A guest that is lost is replaced, its window measured again, and the run ends as if nothing had been, with a warning.
 func TestLostGuest(t *testing.T) {
 	for name, tt := range map[string]struct {
@@ -187,7 +194,7 @@ func TestLostGuest(t *testing.T) {
 				t.Errorf("boots %+v, want a second one and why", d.Host.Boots)
 			}
 			for _, c := range d.Cells {
-				if c.Status != record.OK {
+				if c.Status != record.OK && !disturbed(c) {
 					t.Errorf("cell %s, %s is %s: %s", c.Stack, c.Workload, c.Status, c.Reason)
 				}
 			}
