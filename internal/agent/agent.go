@@ -34,9 +34,7 @@ func Serve(ctx context.Context, port io.ReadWriter) error {
 		if err != nil {
 			return err
 		}
-		if err := s.answer(ctx, m); err != nil {
-			return err
-		}
+		go s.answer(ctx, m) // so that one that stands still can be asked about; a broken port ends the reading too
 	}
 }
 
@@ -95,8 +93,8 @@ func (s *server) beat(ctx context.Context) {
 	}
 }
 
-// answer runs one request. Only a broken port is an error here: what the request did wrong goes to the host.
-func (s *server) answer(ctx context.Context, m wire.Message) error {
+// answer runs one request. What it did wrong goes to the host.
+func (s *server) answer(ctx context.Context, m wire.Message) {
 	body, err := do(ctx, m)
 	reply := wire.Message{ID: m.ID}
 	if err == nil {
@@ -105,7 +103,7 @@ func (s *server) answer(ctx context.Context, m wire.Message) error {
 	if err != nil {
 		reply.Body, reply.Error = nil, err.Error()
 	}
-	return s.send(reply)
+	_ = s.send(reply) // there is nobody else to tell
 }
 
 func do(ctx context.Context, m wire.Message) (any, error) {

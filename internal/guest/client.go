@@ -19,13 +19,25 @@ var ErrSilent = errors.New("the guest went silent")
 // Patience is how long a guest may give no sign of life: many beats, so that a busy host is no dead guest.
 const Patience = 12 * wire.Beat
 
+// ErrStuck says that the guest lives and yet does not answer: it waits for something that does not come, such as the end
+// of an I/O.
+var ErrStuck = errors.New("the guest is stuck")
+
+// answerPatience is how long a guest may take over what takes it a moment, on the slowest of hosts. Loads and discards, which
+// last, are bounded by who asks for them.
+const answerPatience = 2 * time.Minute
+
+// Lost reports whether an error of a Client means that nothing more can be had from the guest.
+func Lost(err error) bool { return errors.Is(err, ErrSilent) || errors.Is(err, ErrStuck) }
+
 // Client talks to the agent of one guest. It is safe for concurrent use.
 type Client struct {
 	conn     io.ReadWriteCloser
 	hello    chan wire.Hello
 	gone     chan struct{} // closed when the connection ends or the guest goes silent
 	write    sync.Mutex
-	patience time.Duration
+	patience time.Duration // with a guest that gives no sign of life
+	answer   time.Duration // with a guest that does
 
 	mu      sync.Mutex
 	next    uint64
@@ -38,7 +50,7 @@ type Client struct {
 func NewClient(conn io.ReadWriteCloser) *Client {
 	c := &Client{
 		conn: conn, hello: make(chan wire.Hello, 1), gone: make(chan struct{}),
-		pending: map[uint64]chan wire.Message{}, patience: Patience,
+		pending: map[uint64]chan wire.Message{}, patience: Patience, answer: answerPatience,
 	}
 	go c.listen()
 	return c
@@ -69,7 +81,7 @@ func (c *Client) Close() error {
 
 // Window runs a load generator inside the guest.
 func (c *Client) Window(ctx context.Context, q load.Request) (r load.Result, err error) {
-	return r, c.call(ctx, wire.OpWindow, q, &r)
+	return r, c.last(ctx, wire.OpWindow, q, &r)
 }
 
 // Load inserts kernel modules, in order.
@@ -94,7 +106,7 @@ func (c *Client) Tune(ctx context.Context, q wire.Tune) error {
 
 // Discard tells a disk of the guest that nothing on it is needed any more.
 func (c *Client) Discard(ctx context.Context, q load.Discard) error {
-	return c.call(ctx, wire.OpDiscard, q, nil)
+	return c.last(ctx, wire.OpDiscard, q, nil)
 }
 
 // Probe writes synchronously to a disk of the guest.
@@ -126,7 +138,15 @@ func (c *Client) PowerOff(ctx context.Context) error {
 	return c.call(ctx, wire.OpPowerOff, nil, nil)
 }
 
+// call asks for what takes a moment.
 func (c *Client) call(ctx context.Context, op string, in, out any) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, c.answer, fmt.Errorf("%w: it lives, and has not answered within %v", ErrStuck, c.answer))
+	defer cancel()
+	return c.last(ctx, op, in, out)
+}
+
+// last asks for what may last as long as ctx lets it.
+func (c *Client) last(ctx context.Context, op string, in, out any) error {
 	body, err := json.Marshal(in)
 	if err != nil {
 		return err

@@ -70,6 +70,35 @@ func TestSilentGuest(t *testing.T) {
 	}
 }
 
+// A guest whose heart beats while a call stands still is stuck, except where a call is one that lasts.
+func TestStuckGuest(t *testing.T) {
+	host, inside := net.Pipe()
+	defer inside.Close()
+	c := NewClient(host)
+	defer c.Close()
+	c.answer = 20 * time.Millisecond
+	go func() { // takes requests and never answers
+		for {
+			if _, err := wire.Read(inside); err != nil {
+				return
+			}
+		}
+	}()
+	if _, err := c.Probe(context.Background(), load.Probe{}); !errors.Is(err, ErrStuck) || !Lost(err) || !strings.Contains(err.Error(), "guest: probe: ") {
+		t.Errorf("got %v, want ErrStuck", err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*c.answer)
+	defer cancel()
+	if _, err := c.Window(ctx, load.Request{}); !errors.Is(err, context.DeadlineExceeded) || Lost(err) {
+		t.Errorf("got %v, want the deadline of who asked", err)
+	}
+	select {
+	case <-c.Gone():
+		t.Error("a guest that is stuck can still be asked what is wrong with it")
+	default:
+	}
+}
+
 func TestHelloThatNeverComes(t *testing.T) {
 	host, inside := net.Pipe()
 	defer inside.Close()

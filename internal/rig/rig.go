@@ -77,6 +77,16 @@ func (r *Rig) meterOf(stack string) meter.Meter { return meter.Meter{Devices: r.
 
 // Boot implements measure.Executor.
 func (r *Rig) Boot(ctx context.Context, b plan.Boot, reason string) (measure.Session, error) {
+	return anew(ctx, r.Note, reason, func(reason string) (measure.Session, error) {
+		s, err := r.tryBoot(ctx, b, reason)
+		if err != nil { // not a session that is nil
+			return nil, err
+		}
+		return s, nil
+	})
+}
+
+func (r *Rig) tryBoot(ctx context.Context, b plan.Boot, reason string) (*session, error) {
 	s := r.session(r.Plan.Groups[b.Group])
 	s.boot = record.Boot{Index: b.Index, Reason: reason}
 	for i, stack := range s.group.Stacks {

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/iotax/iotax/internal/errkind"
+	"github.com/iotax/iotax/internal/guest"
+	"github.com/iotax/iotax/internal/measure"
 	"github.com/iotax/iotax/internal/qemu/cmdline"
 	"github.com/iotax/iotax/internal/qemu/proc"
 	"github.com/iotax/iotax/internal/spec"
@@ -80,6 +82,16 @@ func (s *session) boots(ctx context.Context, c vm.Config) (machine *vm.VM, err e
 		}
 	}
 	return machine, err
+}
+
+// anew tries to boot, and once more when the guest came up and was lost before all was found out of it: that happens as rarely.
+func anew(ctx context.Context, note func(string), reason string, try func(reason string) (measure.Session, error)) (measure.Session, error) {
+	s, err := try(reason)
+	if !guest.Lost(err) || ctx.Err() != nil {
+		return s, err
+	}
+	note(fmt.Sprintf("%v: the guest is started anew", err))
+	return try(err.Error())
 }
 
 // config is the group's guest with some of its disks.

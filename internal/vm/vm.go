@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/iotax/iotax/internal/guest"
@@ -201,7 +202,35 @@ func (v *VM) Explain(err error) error {
 	if line := v.Proc.Panic(); line != "" {
 		return fmt.Errorf("the guest said: %s (%w)", line, err)
 	}
+	if errors.Is(err, guest.ErrStuck) {
+		if tasks := v.blocked(); tasks != "" {
+			return fmt.Errorf("%w; its kernel shows what waits:\n%s", err, tasks)
+		}
+	}
 	return err
+}
+
+// blocked asks the kernel of a guest that is stuck which tasks wait without end, and where (SysRq w); "" when it does
+// not say.
+func (v *VM) blocked() string {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if v.Agent == nil {
+		return ""
+	}
+	for _, key := range []string{"8", "w"} { // first: what is shown may reach the console, which is quiet
+		if v.Agent.WriteFile(ctx, "/proc/sysrq-trigger", key) != nil {
+			return ""
+		}
+	}
+	for ctx.Err() == nil {
+		time.Sleep(grace) // the console is slower than the answer
+		_, tasks, shown := strings.Cut(v.Proc.Console(), "Show Blocked State\n")
+		if shown {
+			return strings.TrimSpace(tasks)
+		}
+	}
+	return ""
 }
 
 // Close ends the guest within a second and a half, and removes its sockets.

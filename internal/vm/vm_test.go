@@ -3,6 +3,7 @@ package vm_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/iotax/iotax/internal/errkind"
 	"github.com/iotax/iotax/internal/guest"
+	"github.com/iotax/iotax/internal/load"
 	"github.com/iotax/iotax/internal/qemu/proc"
 	"github.com/iotax/iotax/internal/vm"
 	"github.com/iotax/iotax/internal/vm/vmtest"
@@ -278,5 +280,41 @@ func checkNothingLeft(t *testing.T, c vm.Config) {
 		if text, err := os.ReadFile(line); err == nil && strings.Contains(string(text), c.Dir) {
 			t.Errorf("a process is left: %s: %s", line, strings.ReplaceAll(string(text), "\x00", " "))
 		}
+	}
+}
+
+// A guest with a disk that takes writes and does not end them is stuck, and its kernel tells who waits for what.
+func TestStuckGuestTells(t *testing.T) {
+	c := vmtest.Config(t)
+	disk := vmtest.Disk(t, c.Dir, "stuck", "none")
+	c.Disks = append(c.Disks, disk)
+	machine := vmtest.Start(t, c)
+	paths, _ := c.Image.Modules(guest.Drivers("virtio-blk")...)
+	if err := machine.Agent.Load(t.Context(), paths); err != nil {
+		t.Fatal(err)
+	}
+	disks, err := machine.Agent.Disks(t.Context())
+	if err != nil || len(disks) != 1 {
+		t.Fatalf("%+v, %v", disks, err)
+	}
+	name := disks[0].Name
+	var stats []struct {
+		QDev string `json:"qdev"`
+	}
+	if err := machine.QMP.Call(t.Context(), "query-blockstats", nil, &stats); err != nil || len(stats) != 1 {
+		t.Fatalf("%+v, %v", stats, err)
+	}
+	limits := map[string]any{"id": stats[0].QDev, "bps": 1, "bps_rd": 0, "bps_wr": 0, "iops": 0, "iops_rd": 0, "iops_wr": 0}
+	if err := machine.QMP.Call(t.Context(), "block_set_io_throttle", limits, nil); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	if _, err := machine.Agent.Probe(ctx, load.Probe{Path: "/dev/" + name, Disk: name, Size: 1 << 20, Count: 16}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("a disk of a byte a second: %v", err)
+	}
+	err = machine.Explain(fmt.Errorf("guest: probe: %w", guest.ErrStuck))
+	if !errors.Is(err, guest.ErrStuck) || !strings.Contains(err.Error(), "its kernel shows what waits:") || !strings.Contains(err.Error(), "blk") {
+		t.Errorf("%v\nconsole:\n%s", err, machine.Proc.Console())
 	}
 }
