@@ -38,11 +38,11 @@ func (a *app) experiment(o runOptions) (e spec.Experiment, err error) {
 	if o.Size > 0 {
 		e.Size = o.Size
 	}
+	if o.Detect > 0 {
+		e.Detect, e.Budget = o.Detect, 0 // what it takes, whatever was enough for another aim
+	}
 	if o.Budget > 0 {
 		e.Budget = o.Budget
-	}
-	if o.Detect > 0 {
-		e.Detect = o.Detect
 	}
 	e.Stacks = slices.Clone(e.Stacks)
 	for i := range e.Stacks {
@@ -51,7 +51,10 @@ func (a *app) experiment(o runOptions) (e spec.Experiment, err error) {
 	if err := spec.Validate(e); err != nil {
 		return e, err
 	}
-	return e, o.idle(e)
+	if err := o.idle(e); err != nil {
+		return e, err
+	}
+	return a.budgeted(e)
 }
 
 // idle refuses flags that name storage or a server of which the experiment has no use: another experiment was meant.

@@ -196,6 +196,9 @@ func (a *app) reports(o runOptions, s *store.Store, run record.Run) error {
 	if result.Efficiency == 0 && o.JSON == "" && o.HTML == "" {
 		return nil // it ended before its first window: the error says all there is to say
 	}
+	if o.Limit != nil {
+		result.Limit(*o.Limit)
+	}
 	page := o.HTML
 	if page == "" {
 		page = filepath.Join(filepath.Dir(s.Path()), run.ID+".html")

@@ -34,20 +34,20 @@ func (a *app) plan(o runOptions) (err error) {
 		d.Warnings = append(d.Warnings, fmt.Sprintf("run %s keeps the %d windows that are stored: it has so many fewer to measure", q.Resume.ID, len(q.Done)))
 	}
 	promise := p.Promise(a.noise())
-	d.Warnings = append(d.Warnings, tooShort(p, promise)...)
-	return writePlan(a.Stdout, d, promise, o.Seed != nil || q.Resume != nil, a.Width(a.Stdout))
+	d.Warnings = append(d.Warnings, doubts(p, promise)...)
+	return writePlan(a.Stdout, p.Experiment, d, promise, o.Seed != nil || q.Resume != nil, a.Width(a.Stdout))
 }
 
 // writePlan prints a plan in lines of at most width columns. A seed that was drawn for it alone is not shown: the run
 // would have another.
-func writePlan(out io.Writer, d plan.Description, promise plan.Promise, seeded bool, width int) error {
+func writePlan(out io.Writer, e spec.Experiment, d plan.Description, promise plan.Promise, seeded bool, width int) error {
 	var b strings.Builder
 	for _, line := range text.Fill(d.Preset+": "+d.Title, width) {
 		fmt.Fprintln(&b, line)
 	}
 	err := table(&b, func(w io.Writer) {
 		planFigures(w, d)
-		planPromise(w, promise)
+		planPromise(w, e, promise)
 		if seeded {
 			fmt.Fprintf(w, "seed\t%d\tdecides order and offsets\n", d.Seed)
 		}

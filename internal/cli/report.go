@@ -43,8 +43,8 @@ RUN is the id of a run or its first letters; without it, the newest run.`,
 			if file == "-" && format == "html" && a.IsTerminal(a.Stdout) {
 				return errkind.Userf("an HTML report is for a file: add -o FILE")
 			}
-			if limit != nil && format != "json" && format != "html" {
-				return errkind.WithHint(errkind.Userf("--sla is for --format json and html"), "`iotax explain --sla` prints it")
+			if limit != nil && (format == "csv" || format == "benchstat") {
+				return errkind.WithHint(errkind.Userf("--sla is for --format text, json and html"), "--format %s has every iodepth that was measured, whatever its latency", format)
 			}
 			return a.readStore(func(s *store.Store) error {
 				result, err := stored(s, append(args, "")[0])

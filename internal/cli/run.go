@@ -24,6 +24,12 @@ RUN names a stored run and goes with --resume only.`,
   # on the file system that holds the virtual machines, politely
   iotax run --scratch /var/lib/libvirt/images --size 4G --polite
 
+  # as long as it takes to find a difference of 10 %; the plan says how long
+  iotax run --quick --detect 10% --plan
+
+  # at the end, also the most IOPS that keep a p99 latency of 5 ms
+  iotax run --sla p99=5ms
+
   # go on with the last run that ended early
   iotax run --resume`,
 		Args:              atMost(1, "RUN"),

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/iotax/iotax/internal/analyse"
 	"github.com/iotax/iotax/internal/errkind"
 	"github.com/iotax/iotax/internal/spec"
 	"github.com/iotax/iotax/internal/unit"
@@ -32,7 +33,8 @@ type runOptions struct {
 	Seed       *uint64
 	Budget     time.Duration
 	Detect     float64
-	Size       int64 // bytes of every scratch volume
+	Size       int64          // bytes of every scratch volume
+	Limit      *analyse.Limit // on the latency, for what is printed at the end
 
 	Scratch  string // folder
 	Device   string // block device
@@ -75,7 +77,8 @@ func (f *runFlags) register(cmd *cobra.Command, presets func() []string) {
 	s.StringVar(&f.HTML, "html", "", "write the HTML report to `FILE` instead of the state folder")
 	s.Uint64Var(&f.seed, "seed", 0, "`N` that decides order and offsets (default: a new one each run)")
 	parsedFlag(cmd, &f.Budget, unit.ParseDuration, "budget", "measure for at most `TIME`, such as 10m")
-	parsedFlag(cmd, &f.Detect, spec.ParseShare, "detect", "measure until a difference of `SHARE`, such as 5%, would be found")
+	parsedFlag(cmd, &f.Detect, spec.ParseShare, "detect", "measure until a difference of `SHARE`, such as 5%, would be found; sets the budget unless --budget does")
+	limitFlag(cmd, &f.Limit)
 	parsedFlag(cmd, &f.Size, unit.ParseBytes, "size", "`SIZE` of every scratch volume, such as 2G")
 
 	s.StringVar(&f.Scratch, "scratch", "", "put scratch volumes into the folder `DIR`")

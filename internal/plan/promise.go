@@ -25,13 +25,19 @@ const (
 	lastRounds = 2
 )
 
-// Promise is what a run is expected to find, and when.
+// amongMany is what one of many comparisons has to clear when half of them differ: as much as one of two (Benjamini and Hochberg's
+// correction).
+const amongMany = 2
+
+// Promise is what a run is expected to find, and when. Differences are of one cell from the host, found by nine of ten runs
+// (0.05 = 5 %: the host is 5 % faster or slower); +Inf when no round fits twice.
 type Promise struct {
-	Noise      Noise
-	Difference float64       // of one lone cell from the host, which nine of ten runs find (0.05 = 5 %); +Inf when no round fits twice
-	Rounds     int           // counted rounds of each group that it takes
-	Time       time.Duration // for measuring, at most
-	Kept       bool          // the budget holds that time
+	Noise   Noise
+	Typical float64       // where half of the cells differ, as they do in most runs
+	Lone    float64       // where no other cell does: the hardest to tell from chance
+	Rounds  int           // counted rounds of each group that it takes
+	Time    time.Duration // for measuring, at most
+	Kept    bool          // the budget holds that time; if not, Typical and Lone are those of the budget
 }
 
 // Promise says what the run will find under a noise. An experiment that says what it is to detect is promised that, in the
@@ -40,19 +46,29 @@ type Promise struct {
 func (p Plan) Promise(noise Noise) Promise {
 	d, e := p.Describe(), p.Experiment
 	stopping := e.Stopping()
-	if e.Detect == 0 {
-		rounds := int(d.Rounds)
-		width := max(stat.WidthAfter(noise.Scatter, rounds), stopping.Width)
-		return Promise{
-			Noise: noise, Difference: stat.DifferenceFor(width, e.Comparisons(), rounds), Rounds: rounds,
-			Time: d.Measure, Kept: !math.IsInf(width, 1),
+	fit := int(d.Rounds)
+	out := Promise{Noise: noise, Rounds: fit, Time: d.Measure, Kept: fit > 1}
+	if e.Detect > 0 {
+		out.Rounds, out.Time = p.toDetect(noise, d)
+		if out.Kept = out.Time <= e.Budget; out.Kept {
+			out.Typical, out.Lone = stat.DifferenceFor(stopping.Width, amongMany, out.Rounds), e.Detect
+			return out
 		}
 	}
-	rounds := moreRounds*float64(stat.RoundsFor(noise.Scatter, stopping.Width, stopping.Most)) + lastRounds
-	out := Promise{Noise: noise, Difference: e.Detect, Rounds: min(max(int(math.Ceil(rounds)), stopping.Least), stopping.Most)}
-	for _, g := range d.Groups {
-		out.Time += time.Duration(g.Boots)*(BootTime+g.Priming) + time.Duration(out.Rounds)*g.Round
+	find := func(comparisons int) float64 {
+		return max(stat.DifferenceAfter(noise.Scatter, comparisons, fit), stat.DifferenceFor(stopping.Width, comparisons, fit))
 	}
-	out.Kept = out.Time <= e.Budget
+	out.Typical, out.Lone = find(amongMany), find(e.Comparisons())
 	return out
+}
+
+// toDetect is what it takes to find what the experiment is to detect.
+func (p Plan) toDetect(noise Noise, d Description) (rounds int, took time.Duration) {
+	stopping := p.Experiment.Stopping()
+	expected := moreRounds*float64(stat.RoundsFor(noise.Scatter, stopping.Width, stopping.Most)) + lastRounds
+	rounds = min(max(int(math.Ceil(expected)), stopping.Least), stopping.Most)
+	for _, g := range d.Groups {
+		took += time.Duration(g.Boots)*(BootTime+g.Priming) + time.Duration(rounds)*g.Round
+	}
+	return rounds, took
 }

@@ -17,6 +17,9 @@ func (d *decoder) experiment(root ast.Node, extends string) Experiment {
 	stacks, workloads := e.Stacks, e.Workloads
 	places := fill(d, experimentSchema, entries, &e, "extends", "guest", "stacks", "workloads", "statements", "figures", "scales")
 	e.departs(entries)
+	if find(entries, "detect").value != nil && find(entries, "budget").value == nil {
+		e.Budget = 0 // the preset's was made for another aim
+	}
 	for _, n := range entries {
 		switch n.key {
 		case "guest":

@@ -25,7 +25,9 @@ func (e Experiment) AtScale(name string) (Experiment, error) {
 	set(&e.Size, s.Size)
 	set(&e.Runtime, s.Runtime)
 	set(&e.Ramp, s.Ramp)
-	set(&e.Budget, s.Budget)
+	if e.Budget > 0 { // else it is left to what is to be detected
+		set(&e.Budget, s.Budget)
+	}
 	set(&e.MinRounds, s.MinRounds)
 	set(&e.MaxRounds, s.MaxRounds)
 	set(&e.Boots, s.Boots)

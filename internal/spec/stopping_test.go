@@ -1,6 +1,10 @@
 package spec
 
-import "testing"
+import (
+	"strings"
+	"testing"
+	"time"
+)
 
 func TestStopping(t *testing.T) {
 	e, err := Preset("quick")
@@ -22,6 +26,33 @@ func TestStopping(t *testing.T) {
 	e.MinRounds = 40
 	if got := e.Stopping(); got.Least != 40 {
 		t.Errorf("%+v, want at least 40 rounds", got)
+	}
+}
+
+// TestOpenBudget holds who says how long a run may take that is to detect something.
+func TestOpenBudget(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"extends: quick":                                     220 * time.Second,
+		"{extends: quick, detect: 5%}":                       0,
+		"{extends: quick, detect: 5%, budget: 9m}":           9 * time.Minute,
+		"{extends: controllers, detect: 5%}":                 0,
+		"{extends: controllers, detect: 5%, budget: 100m}":   100 * time.Minute,
+		"{extends: quick, budget: 5m, target: 2%, boots: 1}": 5 * time.Minute,
+	} {
+		e, err := Parse("x.yaml", []byte(text))
+		if err != nil || e.Budget != want {
+			t.Errorf("%s: a budget of %v, want %v; %v", text, e.Budget, want, err)
+		}
+	}
+	e, err := Parse("x.yaml", []byte("{extends: controllers, detect: 5%}"))
+	if err == nil {
+		e, err = e.AtScale("tiny")
+	}
+	if err != nil || e.Budget != 0 || e.Scale != "tiny" {
+		t.Errorf("a scale gives the budget %v; %v", e.Budget, err)
+	}
+	if _, err := Parse("x.yaml", []byte("{extends: quick, budget: 0s}")); err == nil || !strings.Contains(err.Error(), "shorter than one round") {
+		t.Errorf("without anything to detect there must be a budget; got %v", err)
 	}
 }
 

@@ -41,7 +41,7 @@ type Experiment struct {
 	Size      int64         `json:"size"`       // bytes of every scratch volume
 	Runtime   time.Duration `json:"runtime"`    // timed part of one window
 	Ramp      time.Duration `json:"ramp"`       // fio ramp time before it
-	Budget    time.Duration `json:"budget"`     // wall time for the measuring, boots included
+	Budget    time.Duration `json:"budget"`     // wall time for the measuring, boots included; 0 = what it takes to find Detect
 	Target    float64       `json:"target"`     // half-width of the interval at which a cell is decided (0.05 = 5 %)
 	MinRounds int           `json:"min_rounds"` // counted rounds before anything may stop
 	MaxRounds int           `json:"max_rounds"` // counted rounds at most

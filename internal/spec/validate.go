@@ -50,6 +50,9 @@ func validate(f *faults, e Experiment) {
 	checkFigures(f, e)
 }
 
+// MostBudget is the longest that an experiment may measure.
+const MostBudget = 30 * 24 * time.Hour
+
 func checkTimes(f *faults, e Experiment) {
 	if e.Runtime < minRuntime {
 		f.add("runtime", "%s is too short to measure anything; expected at least %s", unit.Duration(e.Runtime), unit.Duration(minRuntime))
@@ -59,11 +62,12 @@ func checkTimes(f *faults, e Experiment) {
 	}
 	cells := (len(e.Stacks) + 2) * len(e.Workloads)
 	round := float64(cells) * float64(e.Runtime+e.Ramp) // float: a product of the largest times overflows
-	if len(e.Stacks) > 0 && cells > 0 && e.Runtime >= minRuntime && e.Ramp >= 0 && float64(e.Budget) < round {
+	open := e.Budget == 0 && e.Detect > 0
+	if !open && len(e.Stacks) > 0 && cells > 0 && e.Runtime >= minRuntime && e.Ramp >= 0 && float64(e.Budget) < round {
 		f.add("budget", "%s is shorter than one round: %d cells of %s each; expected more time, a shorter runtime or fewer cells",
 			unit.Duration(e.Budget), cells, unit.Duration(e.Runtime+e.Ramp))
 	}
-	if e.Budget > 30*24*time.Hour {
+	if e.Budget > MostBudget {
 		f.add("budget", "%s is more than 30 days; expected less", unit.Duration(e.Budget))
 	}
 }

@@ -49,9 +49,14 @@ func student(rounds int) distuv.StudentsT {
 // clearance is the size of a difference, in standard errors, that clears both hurdles with the power that is aimed at.
 func clearance(comparisons, rounds int) float64 {
 	plain, corrected := hurdle(1, rounds), hurdle(comparisons, rounds)
-	low, high := 0.0, 2*corrected+20
-	for high-low > 1e-6 {
-		if middle := (low + high) / 2; cleared(middle, plain, corrected) < aimed {
+	return smallest(2*corrected+20, aimed, func(difference float64) float64 { return cleared(difference, plain, corrected) })
+}
+
+// smallest is the least difference up to most that has a power, which grows with the difference.
+func smallest(most, power float64, of func(difference float64) float64) float64 {
+	low, high := 0.0, most
+	for high-low > 1e-6*most {
+		if middle := (low + high) / 2; of(middle) < power {
 			low = middle
 		} else {
 			high = middle
@@ -95,6 +100,31 @@ func WidthAfter(scatter float64, rounds int) float64 {
 	}
 	n := float64(rounds)
 	return math.Expm1(scatter / math.Sqrt(n) * inflation(-1/n, rounds) * student(rounds).Quantile(0.975)) // -1/n is what rounds that are independent show
+}
+
+// DifferenceAfter returns the smallest difference of a cell from its baseline (0.05 = 5 %) that a number of rounds of a scatter
+// finds with a power of Power and some to spare; +Inf for fewer than two rounds. The hurdles are those of WidthFor. There the intervals are
+// as narrow as is asked, whatever that takes; here they come out as they do, and those of few rounds are of very different widths.
+func DifferenceAfter(scatter float64, comparisons, rounds int) float64 {
+	if rounds < 2 {
+		return math.Inf(1)
+	}
+	const steps = 40 // in which the distribution of the estimated variance is walked through
+	n := float64(rounds)
+	variance, df := distuv.ChiSquared{K: student(rounds).Nu}, student(rounds).Nu
+	plain, corrected := hurdle(1, rounds), hurdle(comparisons, rounds)
+	errors := make([]float64, steps) // as they are estimated, in true ones
+	for i := range errors {
+		errors[i] = inflation(-1/n, rounds) * math.Sqrt(variance.Quantile((float64(i)+0.5)/steps)/df)
+	}
+	needed := smallest(4*corrected+20, aimed, func(difference float64) float64 {
+		sum := 0.0
+		for _, e := range errors {
+			sum += cleared(difference, e*plain, e*corrected)
+		}
+		return sum / steps
+	})
+	return math.Expm1(needed * scatter / math.Sqrt(n))
 }
 
 // RoundsFor is the number of rounds of a scatter after which the half-width is expected to be at most width; at most limit.

@@ -67,6 +67,42 @@ func TestWidthAfter(t *testing.T) {
 	}
 }
 
+// TestDifferenceAfter draws short series that differ by as much as is said to be found, and looks how often the real intervals and
+// p-values find them.
+func TestDifferenceAfter(t *testing.T) {
+	const (
+		repeats = 3000
+		scatter = 0.12
+	)
+	for _, comparisons := range []int{2, 28, 112} {
+		for _, n := range []int{3, 5, 6, 8, 12, 20} {
+			r := rand.New(rand.NewPCG(6, uint64(n)))
+			difference := DifferenceAfter(scatter, comparisons, n)
+			found := 0
+			for range repeats {
+				cell, control := make([]float64, n), make([]float64, n)
+				for i := range n {
+					host := r.NormFloat64()
+					cell[i] = scatter*(r.NormFloat64()-host)/math.Sqrt2 - math.Log1p(difference)
+					control[i] = scatter * (r.NormFloat64() - host) / math.Sqrt2
+				}
+				low, _ := Ratio(control).Band()
+				if PValue(cell)*float64(comparisons) < 0.05 && Ratio(cell).Value < low {
+					found++
+				}
+			}
+			power := float64(found) / repeats
+			t.Logf("%3d comparisons, %2d rounds: a loss of %.0f %% is found with a power of %.3f", comparisons, n, 100*(1-1/(1+difference)), power)
+			if power < Power-0.02 || power > 0.97 {
+				t.Errorf("%d comparisons, %d rounds: power %.3f, want %.2f and little more", comparisons, n, power, Power)
+			}
+		}
+	}
+	if !math.IsInf(DifferenceAfter(scatter, 2, 1), 1) {
+		t.Error("a single round finds nothing")
+	}
+}
+
 func TestRoundsForLimits(t *testing.T) {
 	if n := RoundsFor(10, 0.001, 500); n != 500 {
 		t.Errorf("what never gets narrow takes %d rounds, want the limit", n)

@@ -10,6 +10,9 @@ import (
 	"github.com/iotax/iotax/internal/unit"
 )
 
+const noCurves = "No load was measured at several iodepths, from which a limit on the latency could choose. `iotax run` measures some at two; an " +
+	"experiment of your own (-f) can have as many as you like."
+
 // curves prints IOPS against latency over iodepth, a table for each load, and under a limit the most that keeps it.
 func (x *explanation) curves() {
 	var loads []string
@@ -20,8 +23,7 @@ func (x *explanation) curves() {
 	}
 	if len(loads) == 0 {
 		x.title("The load curve")
-		x.hang("", "No load was measured at several iodepths, from which a limit on the latency could choose. `iotax run` measures some at two; an "+
-			"experiment of your own (-f) can have as many as you like.", plain)
+		x.hang("", noCurves, plain)
 		return
 	}
 	x.title("The load curve: IOPS and p99 latency by iodepth")
@@ -64,7 +66,7 @@ func (x *explanation) curveTable(load string) {
 	}
 	x.blank()
 	x.grid(rows)
-	x.limit(under)
+	x.limit("", x.Limit, under, x.names)
 }
 
 // span is the least and the greatest latency of a load.
@@ -92,18 +94,37 @@ func (x *explanation) pointCell(p analyse.CurvePoint) cell {
 	return cell{text: unit.IOPS(p.IOPS.Value) + " " + unit.Latency(p.P99.Value)}
 }
 
-// limit says how much each stack gives under the limit on its latency.
-func (x *explanation) limit(curves []analyse.Curve) {
-	if x.Limit == nil || len(curves) == 0 {
+// limited says of each load how much the stacks give under the limit on its latency that was asked for.
+func (p *printer) limited(e *analyse.Explanation, names labels) {
+	if e == nil || e.Limit == nil {
 		return
 	}
-	x.hang("", fmt.Sprintf("the most with %s up to %s, the whole interval under it:", metrics.Title(x.Limit.Metric), unit.Latency(x.Limit.NS)), head)
+	p.blank()
+	if len(e.Curves) == 0 {
+		p.hang("", noCurves, plain)
+	}
+	for rest := e.Curves; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && rest[n].Load == rest[0].Load {
+			n++
+		}
+		p.limit(clean(rest[0].Load)+", ", e.Limit, rest[:n], names)
+		rest = rest[n:]
+	}
+}
+
+// limit says how much each stack gives under a limit on its latency.
+func (p *printer) limit(load string, l *analyse.Limit, curves []analyse.Curve, names labels) {
+	if l == nil || len(curves) == 0 {
+		return
+	}
+	p.hang("", fmt.Sprintf("%sthe most with %s up to %s, the whole interval under it:", load, metrics.Title(l.Metric), unit.Latency(l.NS)), head)
 	labels := 0
 	for _, c := range curves {
-		labels = max(labels, width(x.names.stack(c.Stack)))
+		labels = max(labels, width(names.stack(c.Stack)))
 	}
 	for _, c := range curves {
-		x.hang("  "+left(clip(x.names.stack(c.Stack), x.width/3), min(labels, x.width/3))+"  ", underWords(*c.Under), plain)
+		p.hang("  "+left(clip(names.stack(c.Stack), p.width/3), min(labels, p.width/3))+"  ", underWords(*c.Under), plain)
 	}
 }
 

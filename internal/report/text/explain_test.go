@@ -27,6 +27,7 @@ var explanations = map[string]struct {
 	"explain-one":      {reporttest.Explained, Subject{Stacks: []string{"virtio-blk-iothread"}, Workload: "randread-4k-q1"}},
 	"explain-none":     {func() analyse.Result { return analyse.Result{} }, Subject{}},
 	"explain-ceiling":  {reporttest.Explained, Subject{Stacks: []string{"null-co"}}},
+	"explain-vague":    {reporttest.Vague, Subject{Stacks: []string{"sata"}}},
 	"explain-unpriced": {unpriced, Subject{Stacks: []string{"sata"}, Workload: "syncwrite-4k-q1"}},
 }
 
@@ -69,7 +70,7 @@ func TestExplanationFits(t *testing.T) {
 		if limit == 0 {
 			limit = 80
 		}
-		for name, r := range map[string]analyse.Result{"long": long, "limited": reporttest.Limited(), "none": {}} {
+		for name, r := range map[string]analyse.Result{"long": long, "limited": reporttest.Limited(), "vague": reporttest.Vague(), "none": {}} {
 			for i, line := range strings.Split(explain(t, r, Subject{}, o), "\n") {
 				if w := ansi.StringWidth(line); w > limit {
 					t.Errorf("%s at %d: line %d is %d wide: %q", name, limit, i+1, w, line)
@@ -147,5 +148,31 @@ func TestExplanationWriteError(t *testing.T) {
 	want := errors.New("the pipe is gone")
 	if err := WriteExplanation(failing{want}, reporttest.Explained(), Subject{}, Options{}); !errors.Is(err, want) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestLimited holds the report of a run under a limit to what the explanation says of it, for every stack.
+func TestLimited(t *testing.T) {
+	write := func(r analyse.Result) string {
+		var b strings.Builder
+		if err := Write(&b, r, Options{Width: 80}); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	plain, limited := write(reporttest.Explained()), write(reporttest.Limited())
+	for _, want := range []string{
+		"\n4k rand read, the most with clat p99 up to 1.5 ms, the whole interval under it:\n",
+		" 78k IOPS at iodepth 32, the deepest",
+		" 4.2k IOPS at iodepth 1\n", " none: at iodepth 1 it was measured in a single round",
+	} {
+		if !strings.Contains(limited, want) || strings.Contains(plain, want) {
+			t.Errorf("%q is said if and only if there is a limit; got\n%s", want, limited)
+		}
+	}
+	none := reporttest.Limited()
+	none.Explanation.Curves = nil
+	if got := write(none); !strings.Contains(got, "No load was measured at several iodepths") {
+		t.Errorf("without a curve:\n%s", got)
 	}
 }

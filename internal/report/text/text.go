@@ -38,6 +38,7 @@ func Write(w io.Writer, r analyse.Result, o Options) error {
 		p.hang(mark(i+1)+" ", note, plain)
 	}
 	p.statements(r.Verdicts)
+	p.limited(r.Explanation, names)
 	p.blank()
 	p.verdict(verdict)
 	_, err := io.WriteString(w, p.out.String())
