@@ -3,6 +3,7 @@ package analyse
 import (
 	"slices"
 
+	"github.com/iotax/iotax/internal/hist"
 	"github.com/iotax/iotax/internal/record"
 	"github.com/iotax/iotax/internal/spec"
 	"github.com/iotax/iotax/internal/stat"
@@ -65,7 +66,7 @@ type table struct {
 	least  int // rounds that were asked for
 
 	between map[family]stat.Between          // filled by estimate
-	plain   map[string]map[bool]stat.Between // of derived metrics, on the host or in guests; filled by derive
+	plain   map[string]map[bool]stat.Between // of derived metrics, of guests or without them; filled by derive
 	aparts  map[key]stat.Between             // filled by apartUnder, by stack and metric
 }
 
@@ -75,18 +76,21 @@ type key struct{ stack, workload string }
 type cell struct {
 	Cell
 	workload     spec.Workload
+	guest        bool // a guest runs its load; it has boots that differ, as the host and loads beside it do not
 	ceiling      bool
-	mismatch     bool             // the stack is not what it should be
-	compressible float64          // share of the experiment's data that compresses to nothing
-	changing     bool             // what is written changes the volume's state, as was asked for
-	compress     float64          // ratio of the volume's storage, 0 where that is not known
-	trend        float64          // change of pace inside its windows, as a share; 0 where none is claimed
-	agreed       bool             // on that change: enough windows for more than a footnote
-	counted      []*record.Window // all but the discarded ones, by round
-	good         []*record.Window // those with a number, one per round, by round
-	pairs        []pair           // with the host's of the same round; none for the host itself
-	series       stat.Series      // log of the headline ratio, only when the cell is OK
-	wanted       []wanted         // its estimates until they are made
+	mismatch     bool                   // the stack is not what it should be
+	compressible float64                // share of the experiment's data that compresses to nothing
+	changing     bool                   // what is written changes the volume's state, as was asked for
+	compress     float64                // ratio of the volume's storage, 0 where that is not known
+	trend        float64                // change of pace inside its windows, as a share; 0 where none is claimed
+	agreed       bool                   // on that change: enough windows for more than a footnote
+	counted      []*record.Window       // all but the discarded ones, by round
+	good         []*record.Window       // those with a number, one per round, by round
+	pairs        []pair                 // with the host's of the same round; none for the host itself
+	series       stat.Series            // log of the headline ratio, only when the cell is OK
+	wanted       []wanted               // its estimates until they are made
+	logged       map[logsOf]stat.Series // filled by byRound
+	merged       []hist.Bin             // histograms of all its good windows; of a host that is OK, filled by latencies
 }
 
 // pair is two windows of one round and workload.
@@ -126,7 +130,7 @@ func newTable(run record.Run, exp spec.Experiment, windows []record.Window) *tab
 }
 
 func (t *table) add(stack string, w spec.Workload) {
-	c := &cell{workload: w, ceiling: t.ceiling(stack)}
+	c := &cell{workload: w, guest: t.guest(stack), ceiling: t.ceiling(stack)}
 	c.Stack, c.Workload, c.Baseline = stack, w.Name, stack == spec.Host
 	c.Durability = t.found[stack].Durability
 	c.mismatch = len(t.found[stack].Mismatch) > 0

@@ -182,7 +182,7 @@ func TestSyncs(t *testing.T) {
 	s.exp.Workloads[1].FDataSync = 1
 	s.measured(6).change("", "", func(_ int, w *record.Window) {
 		w.Metrics[record.SyncMean], w.Metrics[record.SyncP99] = 500, 900
-		if !onHost(w.Stack) {
+		if !isHost(w.Stack) {
 			w.Metrics[record.SyncMean], w.Metrics[record.SyncP99] = 1500, 1800
 		}
 	})

@@ -56,7 +56,7 @@ func (t *table) safe() []string {
 }
 
 // guest reports whether a stack is a guest's disk, and neither the host nor a load on it that only tells layers apart.
-func (t *table) guest(stack string) bool { return !onHost(stack) && !t.intent[stack].OnHost() }
+func (t *table) guest(stack string) bool { return !isHost(stack) && !t.intent[stack].OnHost() }
 
 func (t *table) whyNoneIsSafe() []string {
 	unknown, why, measured := true, "", false

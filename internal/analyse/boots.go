@@ -17,7 +17,7 @@ func (t *table) bootWarnings() []string {
 	var cells []*cell
 	var p []float64
 	for _, c := range t.order {
-		if onHost(c.Stack) || len(c.series) < 2 || c.workload.Held() { // the shares of a held load are no shares
+		if !c.guest || len(c.series) < 2 || c.workload.Held() { // the shares of a held load are no shares
 			continue
 		}
 		interval = true
@@ -46,7 +46,7 @@ func (t *table) bootWarnings() []string {
 
 // rebooted reports whether a guest stack was measured in more than one boot.
 func (t *table) rebooted() bool {
-	return slices.ContainsFunc(t.order, func(c *cell) bool { return !onHost(c.Stack) && c.series.Boots() > 1 })
+	return slices.ContainsFunc(t.order, func(c *cell) bool { return c.guest && c.series.Boots() > 1 })
 }
 
 // firstFew lists three names and counts the others.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/iotax/iotax/internal/record"
 	"github.com/iotax/iotax/internal/spec"
+	"github.com/iotax/iotax/internal/stat"
 )
 
 // rebooted has two boots of six rounds in which each guest cell has a speed of its own, drawn with the deviation sd.
@@ -20,7 +21,7 @@ func rebooted(seed uint64, sd float64) *synthetic {
 	r, speed := rand.New(rand.NewPCG(seed, 7)), map[[3]string]float64{}
 	return s.change("", "", func(_ int, w *record.Window) {
 		w.Histogram = nil
-		if onHost(w.Stack) {
+		if isHost(w.Stack) {
 			return
 		}
 		k := [3]string{w.Stack, w.Workload, string(rune('0' + w.Boot))}
@@ -37,7 +38,7 @@ func rebooted(seed uint64, sd float64) *synthetic {
 func (s *synthetic) covered(r Result) (share, width float64) {
 	n := 0.0
 	for _, c := range r.Cells {
-		if onHost(c.Stack) {
+		if isHost(c.Stack) {
 			continue
 		}
 		e := c.Ratio[record.IOPS]
@@ -64,6 +65,58 @@ func TestBootsAreInTheIntervals(t *testing.T) {
 	}
 	if sum < 0.92 {
 		t.Errorf("boots of 5 %%: %.3f covered", sum)
+	}
+}
+
+// TestBesideTheHost: a load on the host has no guest whose boots could differ. Its intervals are those of the host's twin,
+// however much the guests move.
+func TestBesideTheHost(t *testing.T) {
+	s := rebooted(1, 0.1)
+	beside := s.exp.Stacks[5].Name
+	s.exp.Stacks[5].Bus = "host"
+	s.windows = slices.DeleteFunc(s.windows, func(w record.Window) bool { return w.Stack == beside })
+	for _, w := range slices.Clone(s.windows) { // it does what the twin does
+		if w.Stack == spec.Control {
+			w.Stack = beside
+			s.windows = append(s.windows, w)
+		}
+	}
+	s.change("", "", func(_ int, w *record.Window) {
+		w.Evidence.HostCPU = new(w.Metrics[record.IOPS] / 10_000)
+		w.Evidence.Price = &record.Price{IOs: w.Metrics[record.IOPS], Span: 1e9, Threads: []record.ThreadUse{{Role: record.Load, CPU: 1e8}}}
+	})
+	r := s.analyse()
+	for _, load := range s.exp.Workloads {
+		is, want := r.cell(t, beside, load.Name), r.cell(t, spec.Control, load.Name)
+		for _, m := range []string{record.IOPS, record.ClatMean} {
+			if is.Ratio[m] != want.Ratio[m] || is.Metrics[m] != want.Metrics[m] {
+				t.Errorf("%s: %s is %v and %v of the host, its twin's %v and %v", load.Name, m, is.Metrics[m], is.Ratio[m], want.Metrics[m], want.Ratio[m])
+			}
+		}
+		if m := record.HostCPU; is.Derived[m] != want.Derived[m] {
+			t.Errorf("%s: %s is %v, that of the host's twin %v", load.Name, m, is.Derived[m], want.Derived[m])
+		}
+	}
+	prices := map[key]stat.Estimate{}
+	for _, p := range r.Explanation.Prices {
+		prices[key{p.Stack, p.Workload}] = p.CPU
+	}
+	for _, load := range s.exp.Workloads {
+		if is, want := prices[key{beside, load.Name}], prices[key{spec.Control, load.Name}]; is != want || is.Value == 0 {
+			t.Errorf("%s: an I/O costs %v, of the host's twin %v", load.Name, is, want)
+		}
+	}
+	x := newTable(s.run, s.exp, s.windows)
+	x.judgeAll(true)
+	x.estimate()
+	of := func(stack string) []part {
+		return []part{{x.cells[key{stack, "rr32"}], 1}, {x.cells[key{spec.Host, "rr32"}], -1}}
+	}
+	if is, want := x.product(record.IOPS, of(beside)).estimate(0.95), r.cell(t, spec.Control, "rr32").Ratio[record.IOPS]; math.Abs(is.HalfWidth()-want.HalfWidth()) > 1e-9 {
+		t.Errorf("as an effect its share is %v, that of the host's twin %v", is, want)
+	}
+	if !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "of 77 cells") }) { // 11 guests, 7 workloads
+		t.Errorf("boots of a load on the host are compared: %q", r.Warnings)
 	}
 }
 

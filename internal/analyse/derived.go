@@ -112,11 +112,11 @@ func (t *table) derive() {
 		all := make([]stat.Series, len(t.order))
 		for i, c := range t.order {
 			all[i] = c.derived(metric)
-			members[onHost(c.Stack)] = append(members[onHost(c.Stack)], all[i])
+			members[c.guest] = append(members[c.guest], all[i])
 		}
 		between := map[bool]stat.Between{true: stat.Pool(members[true]), false: stat.Pool(members[false])}
 		for i, c := range t.order {
-			e := bounded(metric, between[onHost(c.Stack)].Contrast(all[i]).Plain(0.95))
+			e := bounded(metric, between[c.guest].Contrast(all[i]).Plain(0.95))
 			ratio, tells := t.compressRatio(c.Stack)
 			switch {
 			case metric == record.CompressRatio && tells:

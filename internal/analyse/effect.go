@@ -89,7 +89,7 @@ func (t *table) product(metric string, parts []part) effect {
 			host[p.Workload] = part{t.host(p.cell), h.power + p.power}
 		}
 	}
-	rest := slices.DeleteFunc(slices.Clone(parts), func(p part) bool { return !onHost(p.Stack) })
+	rest := slices.DeleteFunc(slices.Clone(parts), func(p part) bool { return !isHost(p.Stack) })
 	for _, w := range slices.Sorted(maps.Keys(host)) {
 		rest = append(rest, host[w])
 	}
@@ -121,23 +121,43 @@ func (t *table) level(metric string, parts []part) effect {
 			sum = s
 		}
 	}
-	return effect{Contrast: t.plain[metric][onHost(parts[0].Stack)].Contrast(sum), metric: metric}
+	return effect{Contrast: t.plain[metric][parts[0].guest].Contrast(sum), metric: metric}
 }
 
 // joined is the log of a product, round by round; relative divides each part by the host of the same round.
 func joined(metric string, parts []part, relative bool) stat.Series {
 	var sum stat.Series
 	for i, p := range parts {
-		these, hosts := p.windows()
-		if !relative {
-			hosts = nil
-		}
-		s := p.logs(metric, these, hosts).Weigh(p.power)
+		s := p.byRound(metric, relative).Weigh(p.power)
 		if sum = sum.Plus(s); i == 0 {
 			sum = s
 		}
 	}
 	return sum
+}
+
+// logsOf is what a series of a cell is of.
+type logsOf struct {
+	metric   string
+	relative bool // to the host
+}
+
+// byRound is the log of a metric of a cell by round, or of its ratio to the host of the same round. It is remembered, since
+// every stack is compared with every other. It is not to be changed.
+func (c *cell) byRound(metric string, relative bool) stat.Series {
+	k := logsOf{metric, relative}
+	if s, known := c.logged[k]; known {
+		return s
+	}
+	these, hosts := c.windows()
+	if !relative {
+		hosts = nil
+	}
+	if c.logged == nil {
+		c.logged = map[logsOf]stat.Series{}
+	}
+	c.logged[k] = c.logs(metric, these, hosts)
+	return c.logged[k]
 }
 
 // windows are those that a cell's numbers come from, and those of the host in the same rounds.
@@ -173,12 +193,12 @@ func (c *cell) logs(metric string, these, hosts []*record.Window) stat.Series {
 	return out
 }
 
-// groups sorts the parts of guests into those that share rounds: the stacks of one guest.
+// groups sorts the parts into those that share rounds: the stacks of one guest, and those on the host that go with it.
 func groups(parts []part) [][]part {
 	var out [][]part
 	var rounds []map[int]bool
 	for _, p := range parts {
-		if onHost(p.Stack) {
+		if isHost(p.Stack) {
 			continue
 		}
 		mine := map[int]bool{}
@@ -203,15 +223,16 @@ func groups(parts []part) [][]part {
 }
 
 // movement is by how much a product moves from boot to boot: as a share of the host does, as the difference of two stacks
-// of one guest does, or as a figure itself does.
+// of one guest does, or as a figure itself does. Stacks without a guest move with the host.
 func (t *table) movement(metric string, parts []part, relative bool) stat.Between {
-	var guests []string
-	host := relative
+	var guests, others []string
 	for _, p := range parts {
-		if onHost(p.Stack) {
-			host = true
-		} else if !slices.Contains(guests, p.Stack) {
-			guests = append(guests, p.Stack)
+		these := &others
+		if p.guest {
+			these = &guests
+		}
+		if !slices.Contains(*these, p.Stack) {
+			*these = append(*these, p.Stack)
 		}
 	}
 	switch held := len(parts) > 0 && parts[0].workload.Held(); {
@@ -223,7 +244,7 @@ func (t *table) movement(metric string, parts []part, relative bool) stat.Betwee
 	if len(guests) > 1 {
 		return t.apartUnder(guests[0], metric)
 	}
-	return t.between[family{metric: metric, ratio: host && len(guests) > 0, host: len(guests) == 0}]
+	return t.between[family{metric: metric, ratio: relative || len(guests)+len(others) > 1, guest: len(guests) > 0}]
 }
 
 // apartUnder is by how much a stack's difference to the others of its boots moves from boot to boot, in a metric.
@@ -232,12 +253,16 @@ func (t *table) apartUnder(stack, metric string) stat.Between {
 	if b, ok := t.aparts[k]; ok {
 		return b
 	}
+	if !t.rebooted() { // then nothing can be known of it, and there is much to compare
+		t.aparts[k] = stat.Pool(nil)
+		return t.aparts[k]
+	}
 	var all []stat.Series
 	for _, c := range t.order {
 		mixed := metric == "" && c.workload.Held() // of which another metric is the headline
-		if !onHost(c.Stack) && c.Stack != stack && c.Status == record.OK && !mixed {
+		if c.guest && c.Stack != stack && c.Status == record.OK && !mixed {
 			this := t.cells[key{stack, c.Workload}]
-			all = append(all, joined(metric, []part{{this, 1}, {c, -1}}, false))
+			all = append(all, this.byRound(metric, false).Minus(c.byRound(metric, false)))
 		}
 	}
 	t.aparts[k] = stat.Pool(all)
@@ -304,8 +329,7 @@ func (t *table) whyNot(c *cell, metric string) string {
 	case isDerived(metric):
 		return metric + " could not be counted for " + where
 	}
-	these, _ := c.windows()
-	if len(c.logs(metric, these, nil)) == 0 {
+	if len(c.byRound(metric, false)) == 0 {
 		return where + " has no " + metric
 	}
 	return ""

@@ -64,4 +64,5 @@ func (c *cell) typical(of func(record.Evidence) (float64, bool)) (float64, bool)
 	return stat.Median(values), len(values) > 0
 }
 
-func onHost(stack string) bool { return stack == spec.Host || stack == spec.Control }
+// isHost reports whether a stack is the host baseline or its control.
+func isHost(stack string) bool { return stack == spec.Host || stack == spec.Control }

@@ -39,7 +39,6 @@ func newExplainer(t *table) *explainer {
 	}
 	for _, c := range t.order {
 		if n := timed(c); n != nil && c.Stack != spec.Control {
-			n.outside = c.Baseline || t.intent[c.Stack].OnHost()
 			x.nodes[key{c.Stack, c.Workload}] = n
 		}
 	}
@@ -86,7 +85,7 @@ func (x *explainer) loadTime(workload string) *node {
 	x.nodes[k] = nil
 	if len(counted) > 0 {
 		x.nodes[k] = newNode(host, counted)
-		x.nodes[k].what, x.nodes[k].outside = "load", true
+		x.nodes[k].what = "load"
 	}
 	return x.nodes[k]
 }

@@ -67,7 +67,7 @@ func (x *explainer) ceilingWords(c *cell, e Ceiling) string {
 		return tops + "; no stack that was measured takes it to a disk"
 	}
 	near := e.Of[best]
-	at := fmt.Sprintf("%s is at %s of that", near.Stack, unit.Share(near.Share.Value, near.Share.Low, near.Share.High))
+	at := fmt.Sprintf("%s is at %s of that", near.Stack, unit.Part(near.Share.Value, near.Share.Low, near.Share.High))
 	switch {
 	case !near.Share.Known():
 		return tops + "; " + at + ", by a single round: nothing follows from it"
@@ -81,8 +81,8 @@ func (x *explainer) ceilingWords(c *cell, e Ceiling) string {
 		return words + x.remedy(c)
 	case near.Share.High < nearCeiling && !x.intent[c.Stack].InsideGuest():
 		return fmt.Sprintf("the disk is the limit, or what lies between it and the controller: over a disk of zero latency this VM path does "+
-			"%.1f times (%.1f to %.1f) what %s does, %s IOPS",
-			1/near.Share.Value, 1/near.Share.High, 1/near.Share.Low, near.Stack, unit.IOPS(e.IOPS.Value))
+			"%s what %s does, %s IOPS",
+			unit.Multiple(1/near.Share.Value, 1/near.Share.High, 1/near.Share.Low), near.Stack, unit.IOPS(e.IOPS.Value))
 	case near.Share.High < nearCeiling:
 		return fmt.Sprintf("%s; %s: the guest is not the limit", tops, at)
 	}
@@ -114,7 +114,7 @@ func (x *explainer) remedy(c *cell) string {
 	if name == "" {
 		return ", and no other path that was measured does more"
 	}
-	return fmt.Sprintf("; %s will (x%.1f, %.1f to %.1f)", x.change(c, name), top.Value, top.Low, top.High)
+	return fmt.Sprintf("; %s will: %s as much", x.change(c, name), unit.Multiple(top.Value, top.Low, top.High))
 }
 
 // change names what sets one path apart from another: an iothread where it is that alone, else the stack.

@@ -38,11 +38,11 @@ func TestCeilings(t *testing.T) {
 			map[string]float64{"disk": 133, "image": 140, "sata": 200, "fast": 60},
 			[]spec.Stack{{Name: "fast", Format: "null-co", Bus: "virtio-blk", IOThread: true}},
 			9, "null-co",
-			[]string{"this VM path tops out at 8.", "disk is at 9", "a faster disk will not help (by ", "; an iothread will (x2."},
+			[]string{"this VM path tops out at 8.", "disk is at 9", "a faster disk will not help (by ", "; an iothread will: 2."},
 			"the disk is the limit",
 		},
 		"another controller is the way out": {
-			map[string]float64{"disk": 133, "image": 140, "sata": 90}, nil, 9, "null-co", []string{"; the path of sata will (x1."}, "iothread",
+			map[string]float64{"disk": 133, "image": 140, "sata": 90}, nil, 9, "null-co", []string{"; the path of sata will: 1."}, "iothread",
 		},
 		"no way out": {
 			map[string]float64{"disk": 133, "image": 140, "sata": 200}, nil, 9, "null-co", []string{"will not help", "no other path that was measured does more"}, "an iothread",

@@ -3,9 +3,11 @@ package analyse
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/iotax/iotax/internal/record"
 	"github.com/iotax/iotax/internal/spec"
+	"github.com/iotax/iotax/internal/stat"
 )
 
 // Representative lists the stacks that a reader asks after first: the best one, the usual defaults, and the one that keeps least
@@ -53,4 +55,50 @@ func (r Result) worst() string {
 		}
 	}
 	return worst
+}
+
+// Dominant is the layer that takes most of what the best stack loses to the host.
+type Dominant struct {
+	Layer     string        // of LayerNames; several that no measured stack tells apart are joined by " + "
+	Share     stat.Estimate // of the tax, where its lower end is least
+	Workloads int           // under which it takes more than half, beyond the interval
+}
+
+// Dominant is known where one layer takes more than half of the best stack's tax, beyond its interval, under at least half of
+// the workloads that the stack was judged on, and no other layer does so under any; nil else. A bill of one line that
+// holds several layers tells nothing.
+func (r Result) Dominant() *Dominant {
+	if r.Best == nil || r.Explanation == nil {
+		return nil
+	}
+	var out *Dominant
+	for _, b := range r.Explanation.Bills {
+		l := b.most()
+		if b.Stack != r.Best.Stack || !slices.Contains(r.Best.Workloads, b.Workload) || l == nil {
+			continue
+		}
+		switch layer := strings.Join(l.Names, " + "); {
+		case out == nil:
+			out = &Dominant{Layer: layer, Share: *l.Share}
+		case out.Layer != layer:
+			return nil
+		case l.Share.Low < out.Share.Low:
+			out.Share = *l.Share
+		}
+		out.Workloads++
+	}
+	if out == nil || 2*out.Workloads < len(r.Best.Workloads) {
+		return nil
+	}
+	return out
+}
+
+// most is the layer that takes more than half of the tax for certain, nil for none.
+func (b Bill) most() *BillLayer {
+	for i, l := range b.Layers {
+		if l.Share != nil && l.Share.Known() && l.Differs && l.Time.Value > 0 && l.Share.Low > 0.5 && (len(l.Names) == 1 || len(b.Layers) > 1) {
+			return &b.Layers[i]
+		}
+	}
+	return nil
 }

@@ -14,10 +14,9 @@ import (
 // node is a cell, or what its rounds tell besides, in the sums of a bill.
 type node struct {
 	*cell
-	what    string      // it is, beside the time of the cell
-	outside bool        // no guest is in it
-	series  stat.Series // log of its time by round: relative to the host's of the same round, the host's own in ns
-	at      float64     // the location of that: the one number by which the node goes into every sum
+	what   string      // it is, beside the time of the cell
+	series stat.Series // log of its time by round: relative to the host's of the same round, the host's own in ns
+	at     float64     // the location of that: the one number by which the node goes into every sum
 }
 
 func newNode(c *cell, series stat.Series) *node {
@@ -29,11 +28,7 @@ func timed(c *cell) *node {
 	if c == nil || c.Status != record.OK {
 		return nil
 	}
-	these, hosts := c.windows()
-	if c.Baseline {
-		hosts = nil
-	}
-	s := logs(record.IOPS, these, hosts).Weigh(-1)
+	s := c.byRound(record.IOPS, !c.Baseline).Weigh(-1)
 	if c.Baseline {
 		for i := range s {
 			s[i].Log += math.Log(1e9 * float64(c.workload.InFlight()))
@@ -146,7 +141,7 @@ func (a *ask) cut(kind string) []piece {
 	for _, n := range a.nodes() {
 		switch {
 		case math.Abs(a.slopes[n]) <= 1e-12*a.scale:
-		case onHost(n.Stack):
+		case isHost(n.Stack):
 			host = append(host, n)
 		default:
 			guests, parts = append(guests, n), append(parts, part{cell: n.cell})
@@ -179,7 +174,7 @@ func (q quantity) nodes() []*node {
 func (a *ask) family(kind string, nodes []*node) string {
 	guests := 0
 	for _, n := range nodes {
-		if !n.outside {
+		if n.guest {
 			guests++
 		}
 	}

@@ -49,7 +49,7 @@ func (t *table) gains(best string) []Gain {
 func (t *table) apart(stack string) stat.Between {
 	var all []stat.Series
 	for _, c := range t.order {
-		if !onHost(c.Stack) && c.Stack != stack && !c.workload.Held() {
+		if c.guest && c.Stack != stack && !c.workload.Held() {
 			all = append(all, t.cells[key{stack, c.Workload}].series.Minus(c.series))
 		}
 	}

@@ -25,7 +25,7 @@ func (c *cell) lanes(t *table) float64 {
 // generator is for what share of the time the load generator on the host was typically busy, of the CPUs that it can use: in
 // all, and outside the kernel. Where it waited for a processor it was busy too, only that others had it.
 func (c *cell) generator(t *table) (all, user float64) {
-	if is := t.intent[c.Stack]; !onHost(c.Stack) && !is.OnHost() || is.Bench() { // qemu-img bench is what is measured there
+	if c.guest || t.intent[c.Stack].Bench() { // qemu-img bench is what is measured there
 		return 0, 0
 	}
 	lanes := c.lanes(t)

@@ -32,7 +32,7 @@ func (t *table) judgeAll(latencies bool) {
 		c.Status, c.Reason = t.judge(c)
 		switch c.Status {
 		case record.OK:
-			c.fill(latencies)
+			c.fill(t.host(c), latencies)
 			c.BestOfN = c.bestOf()
 			c.warn(t)
 		case record.Withheld:

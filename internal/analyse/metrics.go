@@ -25,12 +25,12 @@ type wanted struct {
 type family struct {
 	metric string // "" for IOPS and bandwidth, of which each cell has its headline in the family, but for those of held loads
 	ratio  bool
-	host   bool // the host and its twin, or the guests
+	guest  bool // stacks with a guest, or the host, its twin and the stacks beside them
 }
 
 // fill collects what the numbers of a cell that is OK come from: of the host all its windows, of any other cell
 // those that have a twin on the host, so that values, ratios and Rounds are about the same windows.
-func (c *cell) fill(latencies bool) {
+func (c *cell) fill(host *cell, latencies bool) {
 	these, hosts := c.good, []*record.Window(nil)
 	if !c.Baseline {
 		these = make([]*record.Window, len(c.pairs))
@@ -52,7 +52,7 @@ func (c *cell) fill(latencies bool) {
 	}
 	switch {
 	case latencies:
-		c.latencies(these, hosts)
+		c.latencies(host, these, hosts)
 	case c.workload.Held():
 		c.meanLatencies(these, hosts)
 	}
@@ -72,7 +72,7 @@ func (c *cell) want(metric string, at float64, these, hosts []*record.Window) {
 	if len(s) == 0 && at == 0 {
 		return
 	}
-	w := wanted{into: c.Metrics, metric: metric, at: at, series: s, family: family{metric: metric, ratio: hosts != nil, host: onHost(c.Stack)}}
+	w := wanted{into: c.Metrics, metric: metric, at: at, series: s, family: family{metric: metric, ratio: hosts != nil, guest: c.guest}}
 	if hosts != nil {
 		w.into = c.Ratio
 	}
@@ -110,9 +110,9 @@ func (t *table) estimate() {
 	}
 }
 
-// ratios is by how much a headline ratio moves from boot to boot: of the host's twin or of the guests.
+// ratios is by how much a headline ratio moves from boot to boot: of the guests, or of the host's twin and the stacks beside it.
 func (t *table) ratios(c *cell) stat.Between {
-	f := family{ratio: true, host: onHost(c.Stack)}
+	f := family{ratio: true, guest: c.guest}
 	if c.workload.Held() {
 		f.metric = Headline(c.workload)
 	}
@@ -120,7 +120,7 @@ func (t *table) ratios(c *cell) stat.Between {
 }
 
 // latencies asks for the mean and the percentiles over all completions of the windows together, and their ratios.
-func (c *cell) latencies(these, hosts []*record.Window) {
+func (c *cell) latencies(host *cell, these, hosts []*record.Window) {
 	c.meanLatencies(these, hosts)
 	if c.workload.FDataSync > 0 { // the histograms of syncs are not kept: this is the percentile of a typical round
 		c.want(record.SyncP99, 0, these, nil)
@@ -130,12 +130,18 @@ func (c *cell) latencies(these, hosts []*record.Window) {
 	}
 	all := merge(these)
 	twins, others := bothHistograms(these, hosts)
-	paired, host := all, merge(others)
+	if c.Baseline {
+		c.merged = all
+	}
+	paired, beside := all, host.merged
 	if len(twins) < len(these) {
 		paired = merge(twins)
 	}
+	if len(others) < len(host.good) {
+		beside = merge(others)
+	}
 	for metric, p := range percentiles {
-		c.wantLatency(metric, these, hosts, percentile(all, p), percentile(paired, p), percentile(host, p))
+		c.wantLatency(metric, these, hosts, percentile(all, p), percentile(paired, p), percentile(beside, p))
 	}
 }
 

@@ -77,10 +77,10 @@ func (t *table) noiseWarnings(n Noise) []string {
 	return out
 }
 
-// anyNumber reports whether some guest stack has a ratio under the workload.
+// anyNumber reports whether some stack has a ratio to the host under the workload.
 func (t *table) anyNumber(workload string) bool {
 	for _, c := range t.order {
-		if c.Workload == workload && !onHost(c.Stack) && len(c.series) > 0 {
+		if c.Workload == workload && !isHost(c.Stack) && len(c.series) > 0 {
 			return true
 		}
 	}

@@ -7,8 +7,8 @@ import (
 )
 
 // prices says of each cell that is OK, and whose windows have counters of threads, what an I/O costs, in the order of the
-// cells. Estimates are those of derived metrics: the location of the rounds, with the error between boots of the host's cells
-// or of the guests'.
+// cells. Estimates are those of derived metrics: the location of the rounds, with the error between boots of the guests' cells,
+// or of those without a guest.
 func (t *table) prices() []Price {
 	var cells []*cell
 	for _, c := range t.order {
@@ -63,13 +63,13 @@ func estimatesOf(cells []*cell, of costOf) []*stat.Estimate {
 	members := map[bool][]stat.Series{}
 	for i, c := range cells {
 		all[i] = c.perIO(of)
-		members[onHost(c.Stack)] = append(members[onHost(c.Stack)], all[i])
+		members[c.guest] = append(members[c.guest], all[i])
 	}
 	between := map[bool]stat.Between{true: stat.Pool(members[true]), false: stat.Pool(members[false])}
 	out := make([]*stat.Estimate, len(cells))
 	for i, c := range cells {
 		if len(all[i]) > 0 {
-			e := bounded("", between[onHost(c.Stack)].Contrast(all[i]).Plain(0.95))
+			e := bounded("", between[c.guest].Contrast(all[i]).Plain(0.95))
 			out[i] = &e
 		}
 	}

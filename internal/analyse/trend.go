@@ -60,15 +60,15 @@ func (c *cell) trends(exp spec.Experiment) []float64 {
 	return out
 }
 
-// trendWords says what a change means: what the series of the host counts is the physical device, on which others may
+// trendWords says what a change means: what the series of a load on the host counts is the physical device, on which others may
 // be busy too, and that of a guest is its own disk.
 func (c *cell) trendWords(change float64) string {
 	words := fmt.Sprintf("%s by %.0f %% inside a window: ", pace(change, "slows down", "speeds up"), 100*math.Abs(change))
 	switch {
-	case onHost(c.Stack):
-		return words + "the device, a throttle or others' I/O on the device changes while it is measured"
 	case c.ceiling:
 		return words + "there is no disk behind it, so the machine itself changes while it is measured"
+	case !c.guest:
+		return words + "the device, a throttle or others' I/O on the device changes while it is measured"
 	}
 	return words + "the device or a throttle changes while it is measured"
 }

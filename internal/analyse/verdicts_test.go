@@ -204,7 +204,7 @@ func TestVerdictsAcrossBoots(t *testing.T) {
 	moved := map[key]float64{}
 	s.change("", "", func(_ int, w *record.Window) {
 		k := key{w.Stack, w.Workload + string(rune('0'+w.Boot))}
-		if _, ok := moved[k]; !ok && !onHost(w.Stack) {
+		if _, ok := moved[k]; !ok && !isHost(w.Stack) {
 			moved[k] = math.Exp(boots * r.NormFloat64())
 		}
 		if m, ok := moved[k]; ok {
@@ -287,7 +287,7 @@ func TestFalseVerdictsAcrossBoots(t *testing.T) {
 			k := [3]any{w.Boot, w.Stack, w.Workload}
 			if _, ok := moved[k]; !ok {
 				moved[k] = 1
-				if !onHost(w.Stack) {
+				if !isHost(w.Stack) {
 					moved[k] = math.Exp(0.05 * r.NormFloat64())
 				}
 			}

@@ -74,7 +74,7 @@ func Run(ctx context.Context, c Config) (record.Run, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	r := &runner{Config: c, cells: map[plan.Key][]int{}, lost: map[string]int{}, dead: map[string]string{}}
+	r := &runner{Config: c, cells: map[plan.Key][]int{}, rates: map[string]float64{}, lost: map[string]int{}, dead: map[string]string{}}
 	for _, w := range c.Done {
 		r.add(w)
 	}
@@ -97,6 +97,7 @@ type runner struct {
 	workloads map[string]spec.Workload
 	windows   []record.Window
 	cells     map[plan.Key][]int // where in windows those of a cell are: a long run looks for them after every block
+	rates     map[string]float64 // what the windows of held loads were first held to, by workload
 	lost      map[string]int     // guests lost under a stack
 	dead      map[string]string  // stacks that are measured no more, with the reason
 	absent    map[string]string  // stacks that the boot under way cannot offer, with the reason

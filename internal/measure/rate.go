@@ -16,8 +16,8 @@ import (
 //
 // It is a whole number for each job, as fio takes it.
 func (r *runner) rate(b plan.Boot, load spec.Workload) float64 {
-	if stored := r.offered(load.Name); stored > 0 {
-		return stored
+	if offered := r.rates[load.Name]; offered > 0 {
+		return offered
 	}
 	slowest := r.slowest(load.Name)
 	if b.Index < r.Plan.AllPrimed() || slowest == 0 {
@@ -27,30 +27,19 @@ func (r *runner) rate(b plan.Boot, load spec.Workload) float64 {
 	return jobs * max(math.Floor(load.RateShare*slowest/jobs), 1)
 }
 
-// offered is the rate that a window was held to already, 0 when none was.
-func (r *runner) offered(workload string) float64 {
-	for _, w := range r.windows {
-		if w.Workload == workload && w.Evidence.Rate > 0 {
-			return w.Evidence.Rate
-		}
-	}
-	return 0
-}
-
 // slowest is the least IOPS that a guest stack reached as fast as it goes, each at its best, since a guest that was just
 // started is slow at first; 0 when none reached any.
 func (r *runner) slowest(workload string) float64 {
-	best := map[string]float64{}
-	for _, w := range r.windows {
-		guest := w.Stack != spec.Host && w.Stack != spec.Control
-		if iops := w.Metrics[record.IOPS]; guest && w.Workload == workload && w.Discard && w.Status == record.OK && iops > 0 {
-			best[w.Stack] = max(best[w.Stack], iops)
-		}
-	}
 	least := 0.0
-	for _, iops := range best {
-		if least == 0 || iops < least {
-			least = iops
+	for _, stack := range r.Plan.Experiment.Stacks {
+		best := 0.0
+		for w := range r.of(plan.Key{Stack: stack.Name, Workload: workload}) {
+			if w.Discard && w.Status == record.OK {
+				best = max(best, w.Metrics[record.IOPS])
+			}
+		}
+		if best > 0 && (least == 0 || best < least) {
+			least = best
 		}
 	}
 	return least
@@ -78,14 +67,14 @@ func (r *runner) warnUnheld(b plan.Boot) {
 // heldEnough reports whether a held workload has its rounds: min_rounds in all, a pair in each boot. It has no stopping
 // rule that looks at figures: its speed is given, and what is read off it, latency and CPU, moves less from round to round.
 func (r *runner) heldEnough(boot plan.Boot, load spec.Workload) bool {
-	rounds := map[string]int{}
-	for _, w := range r.windows {
-		if w.Workload == load.Name && !w.Discard {
-			rounds[w.Stack]++
-		}
-	}
 	for _, stack := range r.Plan.Visits(boot.Group, load) {
-		if rounds[stack] < r.Plan.Experiment.MinRounds {
+		rounds := 0
+		for w := range r.of(plan.Key{Stack: stack, Workload: load.Name}) {
+			if !w.Discard {
+				rounds++
+			}
+		}
+		if rounds < r.Plan.Experiment.MinRounds {
 			return false
 		}
 	}

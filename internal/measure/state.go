@@ -108,6 +108,9 @@ func (r *runner) add(w record.Window) {
 	k := plan.Key{Stack: w.Stack, Workload: w.Workload}
 	r.cells[k] = append(r.cells[k], len(r.windows))
 	r.windows = append(r.windows, w)
+	if r.rates[w.Workload] == 0 {
+		r.rates[w.Workload] = w.Evidence.Rate
+	}
 }
 
 // of goes through the windows of a cell in the order in which they ended.

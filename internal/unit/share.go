@@ -20,6 +20,34 @@ func Share(value, low, high float64) string {
 	return fmt.Sprintf("%.*f %% ± %.*f", d, 100*value, d, half)
 }
 
+// Part is Share for a part of a whole that may be hardly known: see Vaguely.
+func Part(value, low, high float64) string {
+	if words := VaguePart(low, high); words != "" {
+		return words
+	}
+	return Share(value, low, high)
+}
+
+// VaguePart is Vaguely for a share of a whole: "more than 240 %", and no more than 1000.
+func VaguePart(low, high float64) string {
+	return Vaguely(low, high, 1, func(v float64) string { return fmt.Sprintf("%.0f %%", 100*min(max(v, -10), 10)) })
+}
+
+// Vaguely says what is still known of a part whose interval is wider than the whole, in whatever unit print writes: "more than
+// 3 us" or "less than -3 us" where its sign is certain, else "~". It is "" for a narrower interval, which can be printed, and
+// for one that is not finite.
+func Vaguely(low, high, whole float64, print func(float64) string) string {
+	switch {
+	case !finite(high-low) || high-low <= whole:
+		return ""
+	case low > 0:
+		return "more than " + print(low)
+	case high < 0:
+		return "less than " + print(high)
+	}
+	return "~"
+}
+
 // Change prints a ratio with its interval as a change: 1.40 from 1.31 to 1.50 is "+40 % (31 to 50)".
 func Change(value, low, high float64) string {
 	if !finite(value) {
@@ -47,6 +75,15 @@ func Times(value, low, high float64) string {
 		d = decimals(half)
 	}
 	return fmt.Sprintf("%.*fx ± %.*f", d, value, d, half)
+}
+
+// Multiple words a ratio above 0: 1.6 from 1.5 to 1.7 is "1.6 times (1.5 to 1.7)". Where the ends of the interval are more than
+// a factor of ten apart only the lower one says something: "more than 1.5 times".
+func Multiple(value, low, high float64) string {
+	if high > 10*low {
+		return fmt.Sprintf("more than %.1f times", low)
+	}
+	return fmt.Sprintf("%.1f times (%.1f to %.1f)", value, low, high)
 }
 
 // percent is the change that a ratio stands for, without the negative zero that prints as "-0".

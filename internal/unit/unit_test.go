@@ -51,6 +51,50 @@ func TestParseBytesFaults(t *testing.T) {
 	}
 }
 
+// TestPart: a share whose interval is wider than the whole says at most on which side of nothing it lies.
+func TestPart(t *testing.T) {
+	for want, in := range map[string][3]float64{
+		"62 % ± 9":         {0.62, 0.54, 0.71},
+		"150 % ± 50":       {1.5, 1, 2},
+		"50 % ± 50":        {0.5, 0, 1},
+		"~":                {0.5, -0.01, 1},
+		"more than 140 %":  {3, 1.4, 41},
+		"more than 1000 %": {90, 30, 900},
+		"less than -40 %":  {-2, -40, -0.4},
+		"50 %":             {0.5, math.Inf(-1), math.Inf(1)},
+		"-":                {math.NaN(), math.NaN(), math.NaN()},
+	} {
+		if got := Part(in[0], in[1], in[2]); got != want {
+			t.Errorf("Part%v = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestVaguely(t *testing.T) {
+	for want, in := range map[string][3]float64{
+		"":                   {10, 60, 50},
+		"~":                  {-10, 60, 50},
+		"more than 10.0 us":  {1e4, 1e6, 5e4},
+		"less than -10.0 us": {-1e6, -1e4, 5e4},
+	} {
+		if got := Vaguely(in[0], in[1], in[2], Latency); got != want {
+			t.Errorf("Vaguely%v = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestMultiple(t *testing.T) {
+	for want, in := range map[string][3]float64{
+		"1.6 times (1.5 to 1.7)":  {1.6, 1.5, 1.7},
+		"5.0 times (1.0 to 10.0)": {5, 1, 10},
+		"more than 2.0 times":     {180, 2, 9000},
+	} {
+		if got := Multiple(in[0], in[1], in[2]); got != want {
+			t.Errorf("Multiple%v = %q, want %q", in, got, want)
+		}
+	}
+}
+
 func TestBytes(t *testing.T) {
 	for n, want := range map[int64]string{
 		0: "0 B", 37: "37 B", 1000: "1000 B", 1023: "1023 B", 1024: "1.0 KiB", 6 << 30: "6.0 GiB", 512 << 20: "512 MiB",

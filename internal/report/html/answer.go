@@ -76,6 +76,9 @@ func answerOf(x index) answer {
 	}
 	a.Sentence = append(a.Sentence, gainSpans(told)...)
 	a.Sentence = append(a.Sentence, span{".", false})
+	if d := x.Dominant(); d != nil {
+		a.Lines = append(a.Lines, dominantLine(*d, len(b.Workloads)))
+	}
 	for _, g := range untold {
 		a.Lines = append(a.Lines, untoldLine(g))
 	}
@@ -117,6 +120,22 @@ func untoldLine(g analyse.Gain) string {
 	}
 	_, interval := changeOf(*g.Overall)
 	return "Against " + roleName(g.Role, g.Over) + " this run cannot tell a difference: ~ (" + interval + ")."
+}
+
+// dominantLine names the layer that takes most of what the best stack loses, with its share where it is least.
+func dominantLine(d analyse.Dominant, judged int) string {
+	part := partOf(d.Share)
+	words := part.Text
+	if part.Sub != "" && d.Share.Low != d.Share.High {
+		words += ", " + unbroken(part.Sub)
+	}
+	switch {
+	case d.Workloads < judged:
+		words += " where it is least, under " + strconv.Itoa(d.Workloads) + " of " + plural(judged, "workload")
+	case judged > 1:
+		words += " where it is least"
+	}
+	return "Most of what it loses goes into " + d.Layer + " (" + words + ")."
 }
 
 func judgedOn(x index) string {

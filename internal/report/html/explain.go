@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/iotax/iotax/internal/analyse"
 	"github.com/iotax/iotax/internal/spec"
 	"github.com/iotax/iotax/internal/stat"
+	"github.com/iotax/iotax/internal/unit"
 )
 
 // explained is where the tax goes and what it costs. A part that the run tells nothing of is empty, and has no section.
@@ -94,8 +96,11 @@ func microIn(sentence string) string {
 	return microseconds.ReplaceAllString(sentence, "$1"+thin+"\u00b5s")
 }
 
-// partOf prints a share and its interval where both may be below 0.
+// partOf prints a share and its interval where both may be below 0; of one that is hardly known what unit.Part says.
 func partOf(e stat.Estimate) figureValue {
+	if vague := unit.VaguePart(e.Low, e.High); vague != "" {
+		return figureValue{Text: strings.NewReplacer("-", minus, " %", thin+"%").Replace(vague)}
+	}
 	d := deserved(e)
 	return figureValue{fixed(100*e.Value, d) + thin + "%", between(e, fixed(100*e.Low, d), fixed(100*e.High, d))}
 }

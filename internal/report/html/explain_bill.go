@@ -170,19 +170,19 @@ func billCardOf(x index, b analyse.Bill, badges []badge) billCard {
 	c.Ticks = r.ticks(s.Div, 20)
 	c.Lines = tickLines(c.Ticks)
 	whole := func(name, class string, e stat.Estimate) billRow {
-		return billRow{Name: name, Class: class, Time: figureValue{scaled(s, e.Value), scaledRange(s, e)}, Bar: r.bar(0, e)}
+		return billRow{Name: name, Class: class, Time: timeOf(s, e, e.Value), Bar: r.bar(0, e)}
 	}
 	c.Rows = append(c.Rows, whole("host", "whole", *b.Host))
 	stood := b.Host.Value
 	for _, l := range b.Layers {
-		row := layerRow(l, s)
+		row := layerRow(l, wholeOf(b), s)
 		row.Bar = r.bar(stood, l.Time)
 		stood += l.Time.Value
 		c.Rows = append(c.Rows, row)
 	}
 	c.Rows = append(c.Rows, whole(b.Stack, "whole sum", *b.Total))
 	if b.Check != nil {
-		c.Check = checkOf(*b.Check, s)
+		c.Check = checkOf(*b.Check, wholeOf(b), s)
 	}
 	return c
 }
@@ -211,17 +211,48 @@ func billWords(b analyse.Bill, s unit.Scale) []span {
 	if tax.Known() && tax.Contains(0) {
 		word, amount = " and a tax that cannot be told from none: ", "~"
 	}
-	return []span{
+	out := []span{
 		{scaled(s, b.Total.Value) + in, true},
 		{" for one I/O: the host\u2019s " + scaled(s, b.Host.Value) + in + word, false},
-		{amount, true},
-		{" (" + unbroken(between(tax, scaled(s, tax.Low), scaled(s, tax.High))) + ").", false},
 	}
+	switch vague := vaguely(s, tax, wholeOf(b)); {
+	case amount == "~" && vague != "":
+		out[1].Text = strings.TrimSuffix(out[1].Text, ": ") + "."
+		return out
+	case vague != "":
+		return append(out, span{vague + in, true}, span{".", false})
+	}
+	return append(
+		out, span{amount, true},
+		span{" (" + unbroken(between(tax, scaled(s, tax.Low), scaled(s, tax.High))) + ").", false},
+	)
 }
 
-func layerRow(l analyse.BillLayer, s unit.Scale) billRow {
+// wholeOf is the time that the parts of a bill are measured by.
+func wholeOf(b analyse.Bill) float64 { return max(b.Host.Value, b.Total.Value) }
+
+// vaguely is unit.Vaguely of a time.
+func vaguely(s unit.Scale, e stat.Estimate, whole float64) string {
+	return unit.Vaguely(e.Low, e.High, whole, func(v float64) string { return scaled(s, v) })
+}
+
+// timeOf prints a time and its interval; of one that is hardly known for a part of the whole, what unit.Vaguely says.
+func timeOf(s unit.Scale, e stat.Estimate, whole float64) figureValue {
+	if vague := vaguely(s, e, whole); vague != "" {
+		return figureValue{Text: vague}
+	}
+	return figureValue{scaled(s, e.Value), between(e, scaled(s, e.Low), scaled(s, e.High))}
+}
+
+func layerRow(l analyse.BillLayer, whole float64, s unit.Scale) billRow {
 	row := billRow{Class: "adds", Name: strings.Join(l.Names, " + ")}
-	row.Time = figureValue{signed(scaled(s, l.Time.Value)), between(l.Time, scaled(s, l.Time.Low), scaled(s, l.Time.High))}
+	row.Time = timeOf(s, l.Time, whole)
+	switch {
+	case row.Time.Sub != "":
+		row.Time.Text = signed(row.Time.Text)
+	case !l.Differs:
+		row.Time.Text = "~"
+	}
 	if l.Share != nil {
 		row.Share = partOf(*l.Share)
 	}
@@ -283,7 +314,11 @@ func (r ruler) bar(stood float64, e stat.Estimate) *billBar {
 	return b
 }
 
-func checkOf(c analyse.BillCheck, s unit.Scale) *billCheck {
+func checkOf(c analyse.BillCheck, whole float64, s unit.Scale) *billCheck {
+	if vaguely(s, c.Time, whole) != "" {
+		return &billCheck{"", "~", "Cross-check by " + c.Stack + ": over a disk of zero latency the time of the layers above the block layer is " +
+			"hardly known; it checks nothing."}
+	}
 	out := &billCheck{"agrees", "\u2713", "this agrees with the bill."}
 	if !c.Agree {
 		out = &billCheck{"alarm", "\u2717", "this does not agree with the bill: trust its parts less than its sum."}

@@ -135,6 +135,40 @@ func TestTaxOfNothing(t *testing.T) {
 	}
 }
 
+// TestVagueBills: of what is hardly known a reader is told no more than what is certain.
+func TestVagueBills(t *testing.T) {
+	text := parse(t, render(t, reporttest.Vague())).byID("why").words()
+	for _, want := range []string{
+		"the host’s 52.4 µs and a tax of more than 8.0 µs.", "the host’s 408 µs and a tax that cannot be told from none.",
+		"less than −120.0less than −40 %", "more than 310.0more than 140 %", "over a disk of zero latency the time of the layers above the block layer is hardly known; it checks nothing.",
+		"virtio-blk-iothreadmore than 9 %",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the section lacks %q: %s", want, text)
+		}
+	}
+	for _, s := range []string{"4 100", "3 400", "3 200", "21 000", "2 600"} {
+		if strings.Contains(strings.ReplaceAll(text, thin, " "), s) {
+			t.Errorf("the section has the end of an interval that says nothing: %s", s)
+		}
+	}
+}
+
+// TestDominantLayer: the answer names the layer that takes most of what the best stack loses, and none without certainty.
+func TestDominantLayer(t *testing.T) {
+	const words = "Most of what it loses goes into "
+	r := reporttest.Vague()
+	got := strings.Join(answerOf(newIndex(r)).Lines, " ")
+	want := words + "transport and controller (64" + thin + "%, 61" + joiner + dash + joiner + "67 where it is least, under 1 of 2 workloads)."
+	if !strings.Contains(got, want) {
+		t.Errorf("%q lacks %q", got, want)
+	}
+	r.Explanation.Bills[0].Layers[1].Share.Low = 0.45
+	if got := strings.Join(answerOf(newIndex(r)).Lines, " "); strings.Contains(got, words) {
+		t.Errorf("a layer that may take less than half is named: %q", got)
+	}
+}
+
 // TestPrices: loads that are held come first and are said to be, roles lie end to end, and what was not counted has no column.
 func TestPrices(t *testing.T) {
 	r := explainedSample()

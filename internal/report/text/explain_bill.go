@@ -112,17 +112,10 @@ func (x *explanation) bill(b analyse.Bill) {
 		return
 	}
 	scale := metrics.Scale(record.ClatMean, *b.Host, *b.Total)
-	told := "each I/O takes " + glued(spread(*b.Tax, scale, true)+scale.Unit) + " more than on the host, " + glued(times(b.Total.Value/b.Host.Value)+" times as long in all")
-	switch {
-	case b.Tax.Value < 0 && !b.Tax.Contains(0):
-		told = "each I/O takes " + glued(spread(minus(*b.Tax), scale, true)+scale.Unit) + " less than on the host"
-	case !b.Tax.Known() || b.Tax.Contains(0):
-		told = "the time of an I/O cannot be told from the host's: " + glued(spread(*b.Tax, scale, true)+scale.Unit) + " more"
-	}
-	x.hang("", name+": "+told, plain)
+	x.hang("", name+": "+taxWords(b, scale), plain)
 	x.waterfall(waterfallOf(b, scale), "time, "+strings.TrimSpace(scale.Unit))
 	if c := b.Check; c != nil {
-		x.hang("  check    ", x.checkWords(*c, scale), plain)
+		x.hang("  check    ", x.checkWords(*c, wholeOf(b), scale), plain)
 	}
 	for _, c := range x.Ceilings {
 		if c.Workload == b.Workload && takes(c, b.Stack) && !x.general(c.Stack) {
@@ -137,9 +130,41 @@ func (x *explanation) bill(b analyse.Bill) {
 	}
 }
 
-func (x *explanation) checkWords(c analyse.BillCheck, scale unit.Scale) string {
-	words := fmt.Sprintf("over a disk of zero latency (%s) the layers above QEMU's block layer take %s", glued(x.names.stack(c.Stack)),
-		glued(spread(c.Time, scale, true)+scale.Unit))
+// taxWords is the bill in a sentence.
+func taxWords(b analyse.Bill, scale unit.Scale) string {
+	less := b.Tax.Value < 0
+	vague := vaguely(*b.Tax, wholeOf(b), scale)
+	spread := func(e stat.Estimate) string { return glued(spread(e, scale, true) + scale.Unit) }
+	switch untold := !b.Tax.Known() || b.Tax.Contains(0); {
+	case untold && vague != "":
+		return "the time of an I/O cannot be told from the host's"
+	case untold:
+		return "the time of an I/O cannot be told from the host's: " + spread(*b.Tax) + " more"
+	case vague != "" && less:
+		return "each I/O takes less time than on the host, by " + glued(vaguely(minus(*b.Tax), wholeOf(b), scale)+scale.Unit)
+	case vague != "":
+		return "each I/O takes longer than on the host, by " + glued(vague+scale.Unit)
+	case less:
+		return "each I/O takes " + spread(minus(*b.Tax)) + " less than on the host"
+	}
+	return "each I/O takes " + spread(*b.Tax) + " more than on the host, " + glued(times(b.Total.Value/b.Host.Value)+" times as long in all")
+}
+
+// wholeOf is the time that the parts of a bill are measured by.
+func wholeOf(b analyse.Bill) float64 { return max(b.Host.Value, b.Total.Value) }
+
+// vaguely is unit.Vaguely of a time.
+func vaguely(e stat.Estimate, whole float64, scale unit.Scale) string {
+	return unit.Vaguely(e.Low, e.High, whole, scale.Number)
+}
+
+// checkWords says what the check of a bill shows, whole being that of the bill.
+func (x *explanation) checkWords(c analyse.BillCheck, whole float64, scale unit.Scale) string {
+	where := fmt.Sprintf("over a disk of zero latency (%s) ", glued(x.names.stack(c.Stack)))
+	if vaguely(c.Time, whole, scale) != "" {
+		return where + "the time of the layers above QEMU's block layer is hardly known: it checks nothing"
+	}
+	words := where + "the layers above QEMU's block layer take " + glued(spread(c.Time, scale, true)+scale.Unit)
 	if c.Agree {
 		return words + ": it agrees"
 	}
@@ -163,9 +188,10 @@ type fall struct {
 
 func waterfallOf(b analyse.Bill, scale unit.Scale) []fall {
 	at := b.Host.Value
-	out := []fall{{label: "host", time: spread(*b.Host, scale, true), to: at, glyph: "▒", kind: faint}}
+	whole := func(e stat.Estimate) string { return timeOf(e, e.Value, scale, true) }
+	out := []fall{{label: "host", time: whole(*b.Host), to: at, glyph: "▒", kind: faint}}
 	for _, l := range b.Layers {
-		f := fall{label: strings.Join(l.Names, " + "), time: spread(l.Time, scale, l.Differs), from: at, to: at + l.Time.Value, glyph: "█"}
+		f := fall{label: strings.Join(l.Names, " + "), time: timeOf(l.Time, wholeOf(b), scale, l.Differs), from: at, to: at + l.Time.Value, glyph: "█"}
 		if l.Time.Value < 0 {
 			f.glyph, f.kind = "░", good
 			if l.Differs {
@@ -178,8 +204,18 @@ func waterfallOf(b analyse.Bill, scale unit.Scale) []fall {
 		at = f.to
 		out = append(out, f)
 	}
-	whole := fall{label: "in all", time: spread(*b.Total, scale, true), to: b.Total.Value, glyph: "▒", kind: faint}
-	return append(out, whole)
+	return append(out, fall{label: "in all", time: whole(*b.Total), to: b.Total.Value, glyph: "▒", kind: faint})
+}
+
+// timeOf is spread for a part of a whole that may be hardly known.
+func timeOf(e stat.Estimate, whole float64, scale unit.Scale, differs bool) string {
+	switch vague := vaguely(e, whole, scale); {
+	case vague == "":
+		return spread(e, scale, differs)
+	case differs:
+		return vague
+	}
+	return "~"
 }
 
 // shareOfTax is a share with the longer half of its interval; that of the only layer has no chance in it.
@@ -187,7 +223,7 @@ func shareOfTax(e stat.Estimate) string {
 	if e.Low == e.High {
 		return shareOfAll(&e.Value)
 	}
-	return unit.Share(e.Value, e.Low, e.High)
+	return unit.Part(e.Value, e.Low, e.High)
 }
 
 // spread is a value with the longer half of its interval, in as many digits as that deserves; "~" before one that cannot be

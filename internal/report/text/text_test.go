@@ -316,3 +316,27 @@ func BenchmarkWrite10000Cells(b *testing.B) {
 		}
 	}
 }
+
+// TestDominantLayer: the verdict names the layer that takes most of what the best stack loses, and none without certainty.
+func TestDominantLayer(t *testing.T) {
+	const words = "most of what it loses goes into "
+	verdict := func(r analyse.Result) string {
+		var out string
+		for _, l := range verdictLines(r, newLabels(r), &notes{}) {
+			out += strings.ReplaceAll(l.text, "\u00a0", " ") + "\n"
+		}
+		return out
+	}
+	r := reporttest.Vague()
+	if got, want := verdict(r), words+"transport and controller (64 % ± 3 where it is least, under 1 of 2 workloads)\n"; !strings.Contains(got, want) {
+		t.Errorf("%q lacks %q", got, want)
+	}
+	r.Best.Workloads = r.Best.Workloads[:1]
+	if got, want := verdict(r), words+"transport and controller (64 % ± 3)\n"; !strings.Contains(got, want) {
+		t.Errorf("%q lacks %q", got, want)
+	}
+	r.Explanation.Bills[0].Layers[1].Share.Low = 0.45
+	if got := verdict(r); strings.Contains(got, words) {
+		t.Errorf("a layer that may take less than half is named: %q", got)
+	}
+}

@@ -75,6 +75,9 @@ func bestLines(r analyse.Result, names labels) []verdictLine {
 	}
 	share += ", geometric mean over " + of + held
 	lines = append(lines, verdictLine{"  ", share, plain})
+	if d := r.Dominant(); d != nil {
+		lines = append(lines, verdictLine{"  ", dominantWords(*d, len(b.Workloads)), plain})
+	}
 	if len(b.Tied) > 0 {
 		tied := make([]string, len(b.Tied))
 		for i, name := range b.Tied {
@@ -88,6 +91,18 @@ func bestLines(r analyse.Result, names labels) []verdictLine {
 		}
 	}
 	return lines
+}
+
+// dominantWords names the layer that takes most of what the best stack loses, with its share where it is least.
+func dominantWords(d analyse.Dominant, judged int) string {
+	words := glued(shareOfTax(d.Share))
+	switch {
+	case d.Workloads < judged:
+		words += fmt.Sprintf(" where it is least, under %d of %s", d.Workloads, plural(judged, "workload"))
+	case judged > 1:
+		words += " where it is least"
+	}
+	return fmt.Sprintf("most of what it loses goes into %s (%s)", d.Layer, words)
 }
 
 // configWords spells out a stack in QEMU's words.

@@ -186,3 +186,29 @@ func Limited() analyse.Result {
 	c[3].Under = &analyse.CurveUnder{Reason: "at iodepth 1 it was measured in a single round: it has no interval"}
 	return r
 }
+
+// Vague is Explained with cells of which next to nothing is known: a tax that cannot be told and one that can, each with
+// intervals wider than the bill; and a layer that takes most of what the best stack loses.
+func Vague() analyse.Result {
+	r := Explained()
+	wide := func(us, low, high float64) stat.Estimate {
+		return stat.Estimate{Value: 1e3 * us, Low: 1e3 * low, High: 1e3 * high}
+	}
+	told := layer(wide(900, 310, 4100), true, "virtio-blk iothread", "bench", "virtio-blk-iothread", analyse.Transport, analyse.GuestLayer)
+	told.Share = &stat.Estimate{Value: 3, Low: 1.4, High: 41}
+	back := layer(wide(-600, -3900, -120), true, "cache=none aio=io_uring", "host", "bench", analyse.BlockLayer)
+	back.Share = &stat.Estimate{Value: -2, Low: -40, High: -0.4}
+	r.Explanation.Bills = append(r.Explanation.Bills[:1],
+		analyse.Bill{
+			Stack: "sata", Workload: "randread-4k-q1", Host: ptr(ns(52.4, 0.9)), Total: ptr(wide(352, 60, 2100)), Tax: ptr(wide(300, 8, 2050)),
+			Layers: []analyse.BillLayer{back, told}, Check: &analyse.BillCheck{Stack: "null-co", Time: wide(90, -800, 980)},
+		},
+		analyse.Bill{
+			Stack: "sata", Workload: "randread-4k-q32", Host: ptr(ns(408, 9)), Total: ptr(wide(800, 30, 21_000)), Tax: ptr(wide(392, -2600, 3400)),
+			Layers: []analyse.BillLayer{layer(wide(392, -2600, 3400), false, "sata", "host", "sata", analyse.BlockLayer, analyse.Transport, analyse.GuestLayer)},
+		},
+	)
+	r.Explanation.Ceilings[0].Of[0].Share = stat.Estimate{Value: 1.7, Low: 0.09, High: 32}
+	r.Best.Workloads = []string{"randread-4k-q1", "randread-4k-q32"}
+	return r
+}
