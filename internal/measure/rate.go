@@ -9,7 +9,7 @@ import (
 	"github.com/iotax/iotax/internal/spec"
 )
 
-// rate is the IOPS that a held workload is offered in a boot, its share of what the slowest guest stack reached in its
+// rate is the IOPS that a held workload is offered in a boot, its share of what the slowest stack reached in its
 // priming windows, which are as fast as they go. It is one rate for the whole run, the host and its control included, or
 // stacks of different boots could not be compared; so it is 0, which is not known, until every group has been primed, and
 // what the first window was held to stands from then on, after an interruption too.
@@ -27,7 +27,7 @@ func (r *runner) rate(b plan.Boot, load spec.Workload) float64 {
 	return jobs * max(math.Floor(load.RateShare*slowest/jobs), 1)
 }
 
-// slowest is the least IOPS that a guest stack reached as fast as it goes, each at its best, since a guest that was just
+// slowest is the least IOPS that a stack reached as fast as it goes, each at its best, since a guest that was just
 // started is slow at first; 0 when none reached any.
 func (r *runner) slowest(workload string) float64 {
 	least := 0.0
