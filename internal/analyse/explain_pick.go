@@ -10,8 +10,8 @@ import (
 	"github.com/iotax/iotax/internal/stat"
 )
 
-// Representative lists the stacks that a reader asks after first: the best one, the usual defaults, and the one that keeps least
-// of the host, without repeating any.
+// Representative lists the stacks that a reader asks after first: the best one (Clearest), the usual defaults, and the one that
+// keeps least of the host, without repeating any.
 func (r Result) Representative() []string {
 	var out []string
 	add := func(stack string) {
@@ -19,15 +19,34 @@ func (r Result) Representative() []string {
 			out = append(out, stack)
 		}
 	}
-	if r.Best != nil {
-		add(r.Best.Stack)
-	}
+	add(r.Clearest())
 	for _, s := range r.Experiment.Stacks {
 		if slices.Contains(defaults, s.Role) {
 			add(s.Name)
 		}
 	}
 	add(r.worst())
+	return out
+}
+
+// Clearest is the best stack or, of those that cannot be told from it, the one whose bills tell most layers apart: which of
+// them is the best is chance, and whether its neighbours were measured is not. "" where there is no best one.
+func (r Result) Clearest() string {
+	if r.Best == nil {
+		return ""
+	}
+	lines := map[string]int{}
+	if r.Explanation != nil {
+		for _, b := range r.Explanation.Bills {
+			lines[b.Stack] += len(b.Layers)
+		}
+	}
+	out := r.Best.Stack
+	for _, stack := range r.Best.Tied {
+		if lines[stack] > lines[out] {
+			out = stack
+		}
+	}
 	return out
 }
 
@@ -59,27 +78,29 @@ func (r Result) worst() string {
 
 // Dominant is the layer that takes most of what the best stack loses to the host.
 type Dominant struct {
+	Stack     string        // whose bills these are: Clearest
 	Layer     string        // of LayerNames; several that no measured stack tells apart are joined by " + "
 	Share     stat.Estimate // of the tax, where its lower end is least
 	Workloads int           // under which it takes more than half, beyond the interval
 }
 
 // Dominant is known where one layer takes more than half of the best stack's tax, beyond its interval, under at least half of
-// the workloads that the stack was judged on, and no other layer does so under any; nil else. A bill of one line that
+// the workloads that it was judged on, and no other layer does so under any; nil else. A bill of one line that
 // holds several layers tells nothing.
 func (r Result) Dominant() *Dominant {
 	if r.Best == nil || r.Explanation == nil {
 		return nil
 	}
+	stack := r.Clearest()
 	var out *Dominant
 	for _, b := range r.Explanation.Bills {
 		l := b.most()
-		if b.Stack != r.Best.Stack || !slices.Contains(r.Best.Workloads, b.Workload) || l == nil {
+		if b.Stack != stack || !slices.Contains(r.Best.Workloads, b.Workload) || l == nil {
 			continue
 		}
 		switch layer := strings.Join(l.Names, " + "); {
 		case out == nil:
-			out = &Dominant{Layer: layer, Share: *l.Share}
+			out = &Dominant{Stack: stack, Layer: layer, Share: *l.Share}
 		case out.Layer != layer:
 			return nil
 		case l.Share.Low < out.Share.Low:

@@ -23,15 +23,15 @@ func TestDominant(t *testing.T) {
 	}{
 		"under all": {
 			[]Bill{bill("best", "a", little, line(0.7, Transport)), bill("best", "b", little, line(0.6, Transport)), bill("best", "c", little, line(0.8, Transport))},
-			&Dominant{Transport, *line(0.6, Transport).Share, 3},
+			&Dominant{"best", Transport, *line(0.6, Transport).Share, 3},
 		},
 		"under most": {
 			[]Bill{bill("best", "a", little, line(0.7, Transport)), bill("best", "b", little, line(0.6, Transport)), bill("best", "c", little)},
-			&Dominant{Transport, *line(0.6, Transport).Share, 2},
+			&Dominant{"best", Transport, *line(0.6, Transport).Share, 2},
 		},
 		"two that stand together": {
 			[]Bill{bill("best", "a", little, line(0.7, Transport, GuestLayer)), bill("best", "b", little, line(0.7, Transport, GuestLayer))},
-			&Dominant{Transport + " + " + GuestLayer, *line(0.7).Share, 2},
+			&Dominant{"best", Transport + " + " + GuestLayer, *line(0.7).Share, 2},
 		},
 		"under few":        {[]Bill{bill("best", "a", little, line(0.7, Transport)), bill("best", "b", little), bill("best", "c", little)}, nil},
 		"another one":      {[]Bill{bill("best", "a", line(0.7, Transport)), bill("best", "b", line(0.6, Transport)), bill("best", "c", line(0.6, GuestLayer))}, nil},
@@ -49,5 +49,34 @@ func TestDominant(t *testing.T) {
 	}
 	if d := (Result{}).Dominant(); d != nil {
 		t.Errorf("of nothing: %+v", d)
+	}
+}
+
+// Of stacks that cannot be told from the best, the one is explained whose layers were told apart.
+func TestClearest(t *testing.T) {
+	bill := func(stack string, lines int) Bill {
+		return Bill{Stack: stack, Workload: "a", Layers: make([]BillLayer, lines)}
+	}
+	for name, tt := range map[string]struct {
+		bills []Bill
+		want  string
+	}{
+		"no bills":            {nil, "best"},
+		"as many":             {[]Bill{bill("best", 2), bill("tied", 2)}, "best"},
+		"more":                {[]Bill{bill("best", 1), bill("tied", 2), bill("again", 3)}, "again"},
+		"more, but not tied":  {[]Bill{bill("best", 1), bill("worse", 4)}, "best"},
+		"more over workloads": {[]Bill{bill("best", 2), bill("tied", 1), bill("tied", 2)}, "tied"},
+	} {
+		r := Result{Best: &Best{Stack: "best", Tied: []string{"tied", "again"}}, Explanation: &Explanation{Bills: tt.bills}}
+		if got := r.Clearest(); got != tt.want {
+			t.Errorf("%s: %s, want %s", name, got, tt.want)
+		}
+	}
+	if got := (Result{}).Clearest(); got != "" {
+		t.Errorf("of nothing: %s", got)
+	}
+	r := Result{Best: &Best{Stack: "best"}}
+	if got := r.Clearest(); got != "best" {
+		t.Errorf("without an explanation: %s", got)
 	}
 }

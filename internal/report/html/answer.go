@@ -77,7 +77,7 @@ func answerOf(x index) answer {
 	a.Sentence = append(a.Sentence, gainSpans(told)...)
 	a.Sentence = append(a.Sentence, span{".", false})
 	if d := x.Dominant(); d != nil {
-		a.Lines = append(a.Lines, dominantLine(*d, len(b.Workloads)))
+		a.Lines = append(a.Lines, dominantLine(*d, *b))
 	}
 	for _, g := range untold {
 		a.Lines = append(a.Lines, untoldLine(g))
@@ -123,7 +123,8 @@ func untoldLine(g analyse.Gain) string {
 }
 
 // dominantLine names the layer that takes most of what the best stack loses, with its share where it is least.
-func dominantLine(d analyse.Dominant, judged int) string {
+func dominantLine(d analyse.Dominant, best analyse.Best) string {
+	judged := len(best.Workloads)
 	part := partOf(d.Share)
 	words := part.Text
 	if part.Sub != "" && d.Share.Low != d.Share.High {
@@ -135,7 +136,11 @@ func dominantLine(d analyse.Dominant, judged int) string {
 	case judged > 1:
 		words += " where it is least"
 	}
-	return "Most of what it loses goes into " + d.Layer + " (" + words + ")."
+	whose := "it"
+	if d.Stack != best.Stack {
+		whose = d.Stack + ", which cannot be told from it,"
+	}
+	return "Most of what " + whose + " loses goes into " + d.Layer + " (" + words + ")."
 }
 
 func judgedOn(x index) string {

@@ -138,6 +138,11 @@ func featuredOf(x index, bills []analyse.Bill) (badges map[string][]badge, order
 			add(b.Stack, badge{"star", "\u2605 best safe stack"})
 		}
 	}
+	for _, b := range bills {
+		if clearest := x.Clearest(); b.Stack == clearest && clearest != x.Best.Stack {
+			add(b.Stack, badge{"", "cannot be told from the best"})
+		}
+	}
 	if x.Best == nil && least != nil && least != most {
 		add(least.Stack, badge{"", "least tax"})
 	}

@@ -26,6 +26,9 @@ func (x *explanation) bills() {
 	for _, stack := range x.subject.Stacks {
 		x.blank()
 		x.hang("", x.names.stack(stack)+x.details(stack), good)
+		if b := x.r.Best; b != nil && slices.Contains(b.Tied, stack) {
+			x.hang("", "it cannot be told from the best stack, "+x.names.stack(b.Stack), faint)
+		}
 		drawn := false
 		for _, b := range x.Bills {
 			if b.Stack == stack && x.about(b.Workload) {

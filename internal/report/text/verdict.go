@@ -76,7 +76,7 @@ func bestLines(r analyse.Result, names labels) []verdictLine {
 	share += ", geometric mean over " + of + held
 	lines = append(lines, verdictLine{"  ", share, plain})
 	if d := r.Dominant(); d != nil {
-		lines = append(lines, verdictLine{"  ", dominantWords(*d, len(b.Workloads)), plain})
+		lines = append(lines, verdictLine{"  ", dominantWords(*d, *b, names), plain})
 	}
 	if len(b.Tied) > 0 {
 		tied := make([]string, len(b.Tied))
@@ -94,7 +94,8 @@ func bestLines(r analyse.Result, names labels) []verdictLine {
 }
 
 // dominantWords names the layer that takes most of what the best stack loses, with its share where it is least.
-func dominantWords(d analyse.Dominant, judged int) string {
+func dominantWords(d analyse.Dominant, best analyse.Best, names labels) string {
+	judged := len(best.Workloads)
 	words := glued(shareOfTax(d.Share))
 	switch {
 	case d.Workloads < judged:
@@ -102,7 +103,11 @@ func dominantWords(d analyse.Dominant, judged int) string {
 	case judged > 1:
 		words += " where it is least"
 	}
-	return fmt.Sprintf("most of what it loses goes into %s (%s)", d.Layer, words)
+	whose := "it"
+	if d.Stack != best.Stack {
+		whose = names.stack(d.Stack) + ", which cannot be told from it,"
+	}
+	return fmt.Sprintf("most of what %s loses goes into %s (%s)", whose, d.Layer, words)
 }
 
 // configWords spells out a stack in QEMU's words.
