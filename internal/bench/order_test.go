@@ -41,19 +41,17 @@ func TestRatio(t *testing.T) {
 	}
 }
 
-// By hand: two series of three whose logs have the variance 0.01 each, so that the error of the difference is 0.0816 with four
-// degrees of freedom, of which Student's 97.5 % point is 2.776.
-func TestTextbook(t *testing.T) {
-	this, base := []float64{1, math.Exp(0.1), math.Exp(0.2)}, []float64{2, 2 * math.Exp(0.1), 2 * math.Exp(0.2)}
-	e := textbook(this, base)
-	if want := math.Exp(2.776 * math.Sqrt(0.02/3)); math.Abs(e.Value-0.5) > 1e-9 || math.Abs(e.High/e.Value-want) > 1e-3 || math.Abs(e.Value/e.Low-want) > 1e-3 {
-		t.Errorf("%+v, want 0.5 and a factor of %.4f to either side", e, want)
+// By hand: with a scatter of 0.1, 33 repeats give 1.9977 x 0.1 x sqrt(2/33) = 0.0492 and 34 give 0.0484, where log 1.05 is 0.0488.
+func TestRepeatsFor(t *testing.T) {
+	for sd, want := range map[float64]int{0: 2, 0.1: 34} {
+		if n := repeatsFor(sd); n != want {
+			t.Errorf("%g: %d repeats, want %d", sd, n, want)
+		}
 	}
-	if e := textbook(this[:1], base); e.Known() {
-		t.Errorf("one value has the interval %+v", e)
-	}
-	if e := textbook([]float64{3, 3}, []float64{4, 4}); e.Low != e.High || math.Abs(e.Value-0.75) > 1e-9 {
-		t.Errorf("values without scatter: %+v", e)
+	// Two cells whose logs have the variances 0.01 of three values and 0.02 of two: (2 x 0.01 + 0.02) / 3.
+	got := results{"w": {"host": {1, math.Exp(0.1), math.Exp(0.2)}, "s": {1, math.Exp(0.2)}}}
+	if sd := scatter(got); math.Abs(sd-math.Sqrt(0.04/3)) > 1e-9 {
+		t.Errorf("scatter %g", sd)
 	}
 }
 
