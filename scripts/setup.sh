@@ -48,7 +48,7 @@ manager() {
 # install_command MANAGER: the command line that installs, without the names of packages.
 install_command() {
 	case "$1" in
-	apt-get) echo 'env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends' ;;
+	apt-get) echo 'env DEBIAN_FRONTEND=noninteractive apt-get install -y -o DPkg::Lock::Timeout=300 --no-install-recommends' ;; # a fresh machine may be updating itself
 	dnf) echo 'dnf install -y' ;;
 	pacman) echo 'pacman -S --needed --noconfirm' ;;
 	zypper) echo 'zypper --non-interactive install' ;;

@@ -79,7 +79,7 @@ func TestSetupInstallsOnlyWhatIsMissing(t *testing.T) {
 	m := newMachine(t, "0", "qemu-img", "ioping")
 	m.manager("apt-get", "qemu-system-x86_64", "fio")
 	code, said, done := m.setup()
-	want := "apt-get update -q\napt-get install -y --no-install-recommends qemu-system-x86 fio\n"
+	want := "apt-get update -q\napt-get install -y -o DPkg::Lock::Timeout=300 --no-install-recommends qemu-system-x86 fio\n"
 	if code != 0 || done != want {
 		t.Errorf("code %d, done %q, want %q, said %s", code, done, want, said)
 	}
@@ -96,7 +96,7 @@ func TestSetupWithoutRootSaysWhatToRun(t *testing.T) {
 			m.script("sudo", "exit 1") // it would ask for a password
 		}
 		code, said, done := m.setup()
-		want := "sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends qemu-system-x86 qemu-utils fio\n"
+		want := "sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -o DPkg::Lock::Timeout=300 --no-install-recommends qemu-system-x86 qemu-utils fio\n"
 		if code != 2 || done != "" || !strings.HasSuffix(said, want) {
 			t.Errorf("sudo %v: code %d, done %q, said %s", sudo, code, done, said)
 		}

@@ -70,7 +70,7 @@ bootstrap() {
 	release=$1 tree=$2
 	shift 2
 	command -v debootstrap >/dev/null ||
-		env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends debootstrap </dev/null
+		env DEBIAN_FRONTEND=noninteractive apt-get install -q -y -o DPkg::Lock::Timeout=300 --no-install-recommends debootstrap </dev/null
 	eval "$(apt-config shell http_proxy Acquire::http::Proxy)"
 	[ -z "${http_proxy:-}" ] || export http_proxy
 	debootstrap --variant=minbase --include="$(echo "ca-certificates $*" | tr ' ' ,)" "$release" "$tree" "$(mirror)"
