@@ -45,10 +45,11 @@ func (t *table) suspect(c *cell) string {
 	return ""
 }
 
-// warnOfSuspects adds the footnotes of what stays below the limits.
+// warnOfSuspects adds the footnotes of what stays below the limits, and of others at the device where a cell is withheld for
+// another reason: what reached the device is not told of it either then.
 func (c *cell) warnOfSuspects(add func(yes bool, format string, args ...any)) {
 	foreign, robbed := c.foreign(), c.robbed()
-	add(foreign >= foreignWarned && foreign <= foreignWithheld, "%s", foreignWords(foreign))
+	add(foreign >= foreignWarned && c.Reason != foreignWords(foreign), "%s", foreignWords(foreign))
 	add(robbed > robbedWarned && robbed <= robbedWithheld, "%s", robbedWords(robbed))
 }
 

@@ -160,10 +160,11 @@ func busy() bool {
 	return err == nil && load > float64(runtime.NumCPU())
 }
 
-// disturbed reports whether a number was withheld for what others did on this host meanwhile: other tests run beside these.
+// disturbed reports whether a number was withheld, or what reached the device is not told, for what others did on this host
+// meanwhile: other tests run beside these.
 func disturbed(c jsonout.Cell) bool {
-	others := strings.Contains(c.Reason, "were others'") || strings.Contains(c.Reason, "busy with others")
-	return c.Status == record.Withheld && others
+	said := c.Reason + strings.Join(c.Warnings, "")
+	return c.Status == record.Withheld && (strings.Contains(said, "were others'") || strings.Contains(said, "busy with others"))
 }
 
 // A guest that is lost is replaced, its window measured again, and the run ends as if nothing had been, with a warning.

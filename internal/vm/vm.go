@@ -142,6 +142,9 @@ func (v *VM) await(ctx context.Context, q cmdline.Config, ready ready) error {
 		}
 	}()
 	err := ready(v, ctx, q)
+	if deadline, ok := ctx.Deadline(); err != nil && ok && !time.Now().Before(deadline) {
+		<-ctx.Done() // a dial that is bounded by the same deadline may end a moment earlier
+	}
 	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, cause) {
 		return fmt.Errorf("%w (%w)", cause, err)
 	}
