@@ -8,6 +8,7 @@ var table = []struct{ pkg, imports string }{
 	{"suggest", ""},
 	{"hist", ""},
 	{"golden", ""},
+	{"linediff", ""},
 	{"stat", ""},
 	{"blkpg", ""},
 	{"spdk/jsonrpc", ""},
