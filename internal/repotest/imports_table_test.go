@@ -54,6 +54,8 @@ var table = []struct{ pkg, imports string }{
 	{"lab/inside", "agent wire"},
 	{"lab", "errkind guest/initrd guest/kernel lab/inside qemu/proc qemu/qmp revert sys wire"},
 	{"lab/iotax-lab", "errkind lab lab/inside unit"},
+	{"vmconf", ""},
+	{"vmconf/libvirt", "errkind vmconf"},
 	{"accel", "errkind guest qemu/caps qemu/proc vm"},
 	{"analyse", "hist record spec stat unit"},
 	{"measure", "analyse plan record spec stat"},
