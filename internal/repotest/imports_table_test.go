@@ -56,6 +56,7 @@ var table = []struct{ pkg, imports string }{
 	{"lab/iotax-lab", "errkind lab lab/inside unit"},
 	{"vmconf", ""},
 	{"vmconf/libvirt", "errkind vmconf"},
+	{"vmconf/pve", "errkind vmconf"},
 	{"accel", "errkind guest qemu/caps qemu/proc vm"},
 	{"analyse", "hist record spec stat unit"},
 	{"measure", "analyse plan record spec stat"},
