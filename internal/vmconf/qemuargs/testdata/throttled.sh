@@ -1,0 +1,14 @@
+qemu-system-x86_64 -machine q35 -m 256 -nodefaults \
+  -object throttle-group,id=slow,x-iops-total=100,x-bps-total=409600 \
+  -object '{"qom-type":"throttle-group","id":"shared","limits":{"iops-read":50}}' \
+  -blockdev driver=file,filename=one.raw,node-name=one-file \
+  -blockdev driver=raw,file=one-file,node-name=one \
+  -blockdev driver=throttle,throttle-group=slow,file=one,node-name=one-slow \
+  -device virtio-blk-pci,drive=one-slow,id=one \
+  -blockdev driver=throttle,throttle-group=shared,node-name=two,file.driver=qcow2,file.cache.direct=on,file.file.driver=file,file.file.filename=two.qcow2,file.l2-cache-size=4194304 \
+  -device nvme,drive=two,serial=n2,id=two \
+  -drive driver=throttle,throttle-group=shared,if=none,id=three,file.driver=raw,file.file.filename=three.raw \
+  -device ide-hd,drive=three,id=three \
+  -drive 'file=json:{"driver":"qcow2",,"file":{"driver":"file",,"filename":"four.qcow2",,"aio":"io_uring"}},if=none,id=four,cache=none' \
+  -device virtio-scsi-pci,id=hba,num_queues=2 -device scsi-hd,bus=hba.0,drive=four \
+  -drive file=nbd://10.0.0.1:10809/five,if=virtio,readonly=on -S
