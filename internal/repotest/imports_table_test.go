@@ -57,6 +57,7 @@ var table = []struct{ pkg, imports string }{
 	{"vmconf", ""},
 	{"vmconf/libvirt", "errkind vmconf"},
 	{"vmconf/pve", "errkind vmconf"},
+	{"vmconf/xl", "errkind vmconf"},
 	{"vmconf/qemuargs/words", ""},
 	{"vmconf/qemuargs/optstr", "vmconf"},
 	{"vmconf/qemuargs", "errkind vmconf vmconf/qemuargs/optstr vmconf/qemuargs/words"},
