@@ -61,6 +61,7 @@ var table = []struct{ pkg, imports string }{
 	{"vmconf/qemuargs/words", ""},
 	{"vmconf/qemuargs/optstr", "vmconf"},
 	{"vmconf/qemuargs", "errkind vmconf vmconf/qemuargs/optstr vmconf/qemuargs/words"},
+	{"vmconf/read", "errkind vmconf vmconf/libvirt vmconf/pve vmconf/qemuargs vmconf/xl"},
 	{"accel", "errkind guest qemu/caps qemu/proc vm"},
 	{"analyse", "hist record spec stat unit"},
 	{"measure", "analyse plan record spec stat"},
