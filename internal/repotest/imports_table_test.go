@@ -62,6 +62,8 @@ var table = []struct{ pkg, imports string }{
 	{"vmconf/qemuargs/optstr", "vmconf"},
 	{"vmconf/qemuargs", "errkind vmconf vmconf/qemuargs/optstr vmconf/qemuargs/words"},
 	{"vmconf/read", "errkind vmconf vmconf/libvirt vmconf/pve vmconf/qemuargs vmconf/xl"},
+	{"audit", "errkind stat suggest sys unit vmconf"},
+	{"audit/facts", "audit hostenv lvm2 record sys vmconf"},
 	{"accel", "errkind guest qemu/caps qemu/proc vm"},
 	{"analyse", "hist record spec stat unit"},
 	{"measure", "analyse plan record spec stat"},
