@@ -57,7 +57,7 @@ func (c *cell) fill(host *cell, latencies bool) {
 		c.meanLatencies(these, hosts)
 	}
 	for i, w := range these {
-		point := Point{Round: w.Round, Value: w.Metrics[head], Ratio: 1, Metrics: w.Metrics, Timed: time.Duration(w.Timed)}
+		point := Point{Round: w.Round, Boot: w.Boot, Value: w.Metrics[head], Ratio: 1, Metrics: w.Metrics, Timed: time.Duration(w.Timed)}
 		if hosts != nil {
 			point.Ratio = point.Value / hosts[i].Metrics[head]
 			c.series = append(c.series, stat.Point{Round: w.Round, Boot: w.Boot, Log: math.Log(point.Ratio)})

@@ -60,6 +60,7 @@ type BestOfN struct {
 // Point is one round of a cell.
 type Point struct {
 	Round int
+	Boot  int
 	Value float64 // headline metric
 	Ratio float64 // to the baseline of the round
 
