@@ -29,6 +29,13 @@ help: ## list these targets
 setup: ## install what is missing of QEMU, fio and ioping
 	@sh scripts/setup.sh
 
+# What tests use and iotax does not: those that need one are skipped where there is no package of it.
+TEST_TOOLS = virt-xml-validate xmllint
+
+.PHONY: setup-test
+setup-test: ## that, and what only tests use
+	@sh scripts/setup.sh $(TEST_TOOLS)
+
 .PHONY: build
 build: ## leave the static program in bin/iotax
 	@echo "building the guest agent and bin/iotax"
@@ -40,7 +47,7 @@ run: setup build ## install what is missing, build, and measure this machine: ab
 	bin/iotax run --quick
 
 .PHONY: test
-test: setup build ## install what the tests need and run them all
+test: setup-test build ## install what the tests need and run them all
 	$(GO) run $(GOTESTSUM) --format pkgname-and-test-fails -- -timeout 35m $(TESTS)
 
 .PHONY: lab

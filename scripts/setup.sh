@@ -1,22 +1,32 @@
 #!/bin/sh
 # Installs what iotax needs on this host and what is not there yet: QEMU for x86, qemu-img, fio. It tries to install
-# ioping too, without which iotax measures all the same.
+# ioping too, without which iotax measures all the same, and the programs that its arguments name: the tests' wishes.
 # Running it again does nothing. Without root, or without a package manager that it knows, it says exactly
 # what to install and exits with 2. The guest's kernel is no concern of this script: iotax fetches it itself.
 set -eu
 
 needed='qemu-system-x86_64 qemu-img fio'
-optional='ioping'
+optional="ioping${*:+ $*}"
 
 # package MANAGER TOOL: the package that has the tool.
 package() {
 	case "$1/$2" in
 	apt-get/qemu-system-x86_64) echo qemu-system-x86 ;;
 	apt-get/qemu-img) echo qemu-utils ;;
+	apt-get/virt-xml-validate) echo libvirt-clients ;;
+	apt-get/xmllint) echo libxml2-utils ;;
 	dnf/qemu-system-x86_64) echo qemu-system-x86-core ;;
+	dnf/virt-xml-validate) echo libvirt-client ;;
+	dnf/xmllint) echo libxml2 ;;
 	pacman/qemu-system-x86_64) echo qemu-system-x86 ;;
+	pacman/virt-xml-validate) echo libvirt ;;
+	pacman/xmllint) echo libxml2 ;;
 	zypper/qemu-system-x86_64) echo qemu-x86 ;;
+	zypper/virt-xml-validate) echo libvirt-client ;;
+	zypper/xmllint) echo libxml2-tools ;;
 	apk/qemu-system-x86_64) echo qemu-system-x86_64 ;;
+	apk/virt-xml-validate) echo libvirt-client ;;
+	apk/xmllint) echo libxml2-utils ;;
 	*) echo "$2" ;;
 	esac
 }
@@ -130,11 +140,13 @@ main() {
 			exit 2
 		fi
 	fi
-	if [ -n "$wished" ]; then # by itself: some distributions do not have it, and nothing depends on it
-		command=$(command_for "$manager" $wished)
+	for tool in $wished; do # each by itself: some distributions do not have it, and nothing depends on it
+		command=$(command_for "$manager" "$tool")
 		echo "setup: $prefix $command"
-		$prefix $command </dev/null || give_up
-	fi
+		$prefix $command </dev/null || true
+	done
+	wished=$(missing $wished)
+	[ -z "$wished" ] || give_up
 	echo "setup: installed; nothing more is missing"
 }
 

@@ -15,13 +15,16 @@ var managers = []struct {
 }{
 	{
 		"apt-get", "apt-get install",
-		map[string]string{"qemu-system-x86_64": "qemu-system-x86", "qemu-img": "qemu-utils"},
+		map[string]string{
+			"qemu-system-x86_64": "qemu-system-x86", "qemu-img": "qemu-utils",
+			"virt-xml-validate": "libvirt-clients", "xmllint": "libxml2-utils",
+		},
 		map[string]string{"lvm": "lvm2", "zpool": "zfsutils-linux", "zfs": "zfsutils-linux", "mkfs.ext4": "e2fsprogs"},
 	},
-	{"dnf", "dnf install", map[string]string{"qemu-system-x86_64": "qemu-system-x86-core"}, elsewhere},
-	{"pacman", "pacman -S", map[string]string{"qemu-system-x86_64": "qemu-system-x86"}, elsewhere},
-	{"zypper", "zypper install", map[string]string{"qemu-system-x86_64": "qemu-x86"}, elsewhere},
-	{"apk", "apk add", map[string]string{"qemu-system-x86_64": "qemu-system-x86_64"}, elsewhere},
+	{"dnf", "dnf install", map[string]string{"qemu-system-x86_64": "qemu-system-x86-core", "virt-xml-validate": "libvirt-client", "xmllint": "libxml2"}, elsewhere},
+	{"pacman", "pacman -S", map[string]string{"qemu-system-x86_64": "qemu-system-x86", "virt-xml-validate": "libvirt", "xmllint": "libxml2"}, elsewhere},
+	{"zypper", "zypper install", map[string]string{"qemu-system-x86_64": "qemu-x86", "virt-xml-validate": "libvirt-client", "xmllint": "libxml2-tools"}, elsewhere},
+	{"apk", "apk add", map[string]string{"qemu-system-x86_64": "qemu-system-x86_64", "virt-xml-validate": "libvirt-client", "xmllint": "libxml2-utils"}, elsewhere},
 }
 
 // elsewhere are the packages of programs on all but Debian.

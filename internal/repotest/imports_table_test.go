@@ -54,6 +54,7 @@ var table = []struct{ pkg, imports string }{
 	{"lab/inside", "agent wire"},
 	{"lab", "errkind guest/initrd guest/kernel lab/inside qemu/proc qemu/qmp revert sys wire"},
 	{"lab/iotax-lab", "errkind lab lab/inside unit"},
+	{"emit", "errkind qemu/cmdline qemu/qsd spec sys unit xen/xlcfg"},
 	{"vmconf", ""},
 	{"vmconf/libvirt", "errkind vmconf"},
 	{"vmconf/pve", "errkind vmconf"},

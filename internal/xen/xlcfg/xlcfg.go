@@ -109,6 +109,14 @@ func Text(c Config) (string, error) {
 	return b.String(), nil
 }
 
+// Spec returns the disk as an entry of xl's list of disks, in quotes. Everything wrong with it is returned at once, as
+// errkind.List.
+func (d Disk) Spec() (string, error) {
+	var f faults
+	f.disk(d)
+	return quote(d.spec()), f.list.Err()
+}
+
 // spec writes one disk. The target comes last, where all that follows belongs to it.
 func (d Disk) spec() string {
 	access := "rw"
