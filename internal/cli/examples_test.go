@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -48,6 +49,9 @@ func runExample(t *testing.T, line string) {
 	dir := t.TempDir()
 	state := filepath.Join(dir, "state")
 	if err := storeRun(state, "7k2f", record.Partial); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(dir, os.DirFS("testdata/examples")); err != nil { // what the examples of audit name
 		t.Fatal(err)
 	}
 	var stdout, stderr bytes.Buffer

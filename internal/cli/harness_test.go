@@ -82,29 +82,47 @@ var smallExperiment = spec.Experiment{
 
 // storeRun puts a run with a few windows into the store of a state folder.
 func storeRun(state, id, status string) error {
+	return storeWindows(state, record.Run{ID: id, Started: started, Status: status}, smallExperiment)
+}
+
+// storeTuned stores a complete run, newer than those of storeRun, of two stacks that differ by an iothread. The one without it
+// does half of what the other does.
+func storeTuned(state, id string) error {
+	e := smallExperiment
+	tuned := e.Stacks[0]
+	tuned.Name, tuned.Title, tuned.IOThread = "tuned", "tuned", true
+	e.Stacks = []spec.Stack{e.Stacks[0], tuned}
+	return storeWindows(state, record.Run{ID: id, Started: started.Add(time.Hour), Status: record.Complete}, spec.Complete(e))
+}
+
+// storeWindows stores a run of four rounds, and what there is to say of it.
+func storeWindows(state string, run record.Run, e spec.Experiment) error {
 	s, err := store.Open(filepath.Join(state, storeFile))
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	run := record.Run{
-		ID: id, Started: started, Ended: started.Add(time.Minute), Status: status, Seed: 41,
-		Preset: "quick", Version: "test", Host: record.Host{Accelerator: "tcg", CPUs: 2, Kernel: "6.1"},
-		Stacks: []record.Stack{{Name: "virtio-blk", Title: "virtio-blk, raw", Durability: record.Durable}},
+	run.Ended, run.Seed, run.Preset, run.Version = run.Started.Add(time.Minute), 41, "quick", "test"
+	run.Host = record.Host{Accelerator: "tcg", CPUs: 2, Kernel: "6.1"}
+	iops := map[string]float64{spec.Host: 20000, spec.Control: 20100, "virtio-blk": 5000, "tuned": 10000}
+	stacks := []string{spec.Host}
+	for _, st := range e.Stacks {
+		run.Stacks = append(run.Stacks, record.Stack{Name: st.Name, Title: st.Title, Durability: record.Durable})
+		stacks = append(stacks, st.Name)
 	}
-	if err := s.CreateRun(run, smallExperiment); err != nil {
+	if err := s.CreateRun(run, e); err != nil {
 		return err
 	}
-	iops := map[string]float64{spec.Host: 20000, spec.Control: 20100, "virtio-blk": 5000}
+	stacks = append(stacks, spec.Control)
 	for round := range 4 {
-		for seq, stack := range []string{spec.Host, "virtio-blk", spec.Control} {
+		for seq, stack := range stacks {
 			w := record.Window{
 				Round: round, Seq: seq, Stack: stack, Workload: "randread-4k-qd1", Seed: 1,
-				Discard: round == 0, Status: record.OK, Started: started.Add(time.Duration(round*3+seq) * time.Second),
+				Discard: round == 0, Status: record.OK, Started: run.Started.Add(time.Duration(round*len(stacks)+seq) * time.Second),
 				Elapsed: 1e9, Timed: 1e9,
 				Metrics: map[string]float64{record.IOPS: iops[stack] + float64(round), record.Bandwidth: 4096 * iops[stack]},
 			}
-			if err := s.SaveWindow(id, w); err != nil {
+			if err := s.SaveWindow(run.ID, w); err != nil {
 				return err
 			}
 		}
@@ -122,7 +140,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"iotax": runIotax, "code": checkCode, "store-run": scriptStoreRun,
+			"iotax": runIotax, "code": checkCode, "store-run": scriptStoreRun, "store-tuned": scriptStoreTuned,
 		},
 	})
 }
@@ -155,4 +173,9 @@ func checkCode(ts *testscript.TestScript, _ bool, args []string) {
 // scriptStoreRun is `store-run ID STATUS` in a script.
 func scriptStoreRun(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(storeRun(ts.Getenv("IOTAX_STATE"), args[0], args[1]))
+}
+
+// scriptStoreTuned is `store-tuned ID` in a script.
+func scriptStoreTuned(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(storeTuned(ts.Getenv("IOTAX_STATE"), args[0]))
 }

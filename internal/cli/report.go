@@ -7,11 +7,13 @@ import (
 
 	"github.com/iotax/iotax/internal/analyse"
 	"github.com/iotax/iotax/internal/errkind"
+	"github.com/iotax/iotax/internal/record"
 	"github.com/iotax/iotax/internal/report/benchstat"
 	"github.com/iotax/iotax/internal/report/csvout"
 	"github.com/iotax/iotax/internal/report/html"
 	"github.com/iotax/iotax/internal/report/jsonout"
 	"github.com/iotax/iotax/internal/report/text"
+	"github.com/iotax/iotax/internal/spec"
 	"github.com/iotax/iotax/internal/store"
 )
 
@@ -66,19 +68,25 @@ RUN is the id of a run or its first letters; without it, the newest run.`,
 
 // stored analyses a stored run, named as store.Run has it.
 func stored(s *store.Store, id string) (analyse.Result, error) {
-	run, err := s.Run(id)
-	if err != nil {
-		return analyse.Result{}, err
-	}
-	experiment, err := s.Experiment(run.ID)
-	if err != nil {
-		return analyse.Result{}, err
-	}
-	windows, err := s.Windows(run.ID, false)
+	run, experiment, windows, err := load(s, id)
 	if err != nil {
 		return analyse.Result{}, err
 	}
 	return analyse.Analyse(run, experiment, windows), nil
+}
+
+// load reads a run with its windows, named as store.Run has it.
+func load(s *store.Store, id string) (record.Run, spec.Experiment, []record.Window, error) {
+	run, err := s.Run(id)
+	if err != nil {
+		return run, spec.Experiment{}, nil, err
+	}
+	experiment, err := s.Experiment(run.ID)
+	if err != nil {
+		return run, experiment, nil, err
+	}
+	windows, err := s.Windows(run.ID, false)
+	return run, experiment, windows, err
 }
 
 // renderer writes a result in one of the formats of report.

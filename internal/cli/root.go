@@ -43,8 +43,8 @@ func (a *app) root() *cobra.Command {
 	root.SetVersionTemplate("iotax {{.Version}}\n")
 	root.SetFlagErrorFunc(flagFault)
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(a.runCmd(), a.reportCmd(), a.explainCmd(), a.listCmd(), a.presetsCmd(), a.doctorCmd(), a.cleanCmd(),
-		a.versionCmd(), a.completionCmd(), a.manCmd())
+	root.AddCommand(a.runCmd(), a.reportCmd(), a.explainCmd(), a.auditCmd(), a.rulesCmd(), a.emitCmd(), a.listCmd(), a.presetsCmd(),
+		a.doctorCmd(), a.cleanCmd(), a.versionCmd(), a.completionCmd(), a.manCmd())
 	root.SetHelpCommand(a.helpCmd())
 	a.adopt(root)
 	return root

@@ -88,7 +88,7 @@ var table = []struct{ pkg, imports string }{
 	{"report/audittext", "audit audit/outcome linediff report/metrics report/text stat vmconf"},
 	{"report/sarif", "audit audit/outcome linediff"},
 	{"report/text/reporttest", "analyse record spec stat"},
-	{"cli", "analyse doctor errkind experiment iometer live plan record report/benchstat report/csvout report/html report/jsonout report/text revert spec store suggest sys unit"},
+	{"cli", "analyse audit audit/facts audit/outcome audit/price doctor emit errkind experiment iometer live plan record report/auditjson report/audittext report/benchstat report/csvout report/html report/jsonout report/sarif report/text revert spec store suggest sys unit vmconf/read"},
 	{"bench", ""},
 	{"repotest", ""},
 	{"cmd/iotax", "cli errkind sys"},
