@@ -70,3 +70,9 @@ func (s *Store) wrap(err error, do string) error {
 func isFull(code int) bool {
 	return code&0xff == sqlite3.SQLITE_FULL || code == sqlite3.SQLITE_IOERR_SHMSIZE
 }
+
+// isBusy reports whether others had what a statement needed.
+func isBusy(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_BUSY
+}

@@ -3,6 +3,7 @@ package store
 import (
 	"database/sql"
 	"fmt"
+	"time"
 
 	"github.com/iotax/iotax/internal/errkind"
 )
@@ -48,8 +49,7 @@ func (s *Store) migrate() error {
 	if err != nil {
 		return s.wrap(err, do)
 	}
-	// Writers then never block readers. The mode stays in the file.
-	if _, err := s.db.Exec("PRAGMA journal_mode = WAL"); err != nil {
+	if err := s.logAhead(); err != nil {
 		return s.wrap(err, "switch to the write-ahead log")
 	}
 	if version == len(migrations) {
@@ -70,16 +70,28 @@ func (s *Store) migrate() error {
 	})
 }
 
+// logAhead has the file written ahead: writers then never block readers. The mode stays in the file. Of several that switch a new
+// file at the same time SQLite refuses all but one at once, without the wait of busy_timeout, since each holds what the
+// others need (https://sqlite.org/c3ref/busy_handler.html).
+func (s *Store) logAhead() error {
+	for wait := time.Millisecond; ; wait *= 2 {
+		_, err := s.db.Exec("PRAGMA journal_mode = WAL")
+		if !isBusy(err) || wait > 4*time.Second {
+			return err
+		}
+		time.Sleep(wait)
+	}
+}
+
 // version returns the version of the file, 0 for an empty one, and refuses a newer one and a stranger's.
 func (s *Store) version(q interface {
 	QueryRow(query string, args ...any) *sql.Row
 },
 ) (int, error) {
 	var version, tables int
-	if err := q.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
-		return 0, err
-	}
-	if err := q.QueryRow("SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
+	// At one moment: between two questions another process may make the tables.
+	const question = "SELECT user_version, (SELECT count(*) FROM sqlite_schema) FROM pragma_user_version"
+	if err := q.QueryRow(question).Scan(&version, &tables); err != nil {
 		return 0, err
 	}
 	if version > len(migrations) {
