@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/iotax/iotax/internal/stat"
+	"github.com/iotax/iotax/internal/unit"
 )
 
 const oneBoot = "one boot: what another boot would change is not in the intervals"
@@ -41,7 +42,7 @@ func (t *table) bootWarnings() []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("boots differ beyond chance in %d of %s (%s); from boot to boot shares move by about %.1f %%, "+
-		"and the intervals allow for it", len(differ), plural(len(cells), "cell"), firstFew(differ), 100*t.ratios(cells[0]).SD())}
+		"and the intervals allow for it", len(differ), unit.Count(len(cells), "cell"), firstFew(differ), 100*t.ratios(cells[0]).SD())}
 }
 
 // rebooted reports whether a guest stack was measured in more than one boot.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/iotax/iotax/internal/record"
+	"github.com/iotax/iotax/internal/unit"
 )
 
 // Limits of the lie detector.
@@ -98,7 +99,7 @@ func (c *cell) failures() (bad int, why string) {
 	case 0:
 		verb = "failed"
 	}
-	why = fmt.Sprintf("%s in %d of %s", verb, bad, plural(len(c.counted), "window"))
+	why = fmt.Sprintf("%s in %d of %s", verb, bad, unit.Count(len(c.counted), "window"))
 	if first != "" {
 		why += ": " + first
 	}
@@ -118,7 +119,7 @@ func (c *cell) doubt(t *table, found record.Stack) string {
 		return c.ramWords(*c.RAMShare)
 	case errors > 0:
 		return fmt.Sprintf("fio reported %s in %d of %s",
-			plural(errors, "error"), windows, plural(len(c.counted), "window"))
+			unit.Count(errors, "error"), windows, unit.Count(len(c.counted), "window"))
 	}
 	if why := c.ownLimit(t); why != "" {
 		return why
@@ -253,12 +254,4 @@ func (t *table) widthWarnings() []string {
 // percentage writes a ratio with no more decimals than it has, one at most: "5 %", "2.1 %".
 func percentage(ratio float64) string {
 	return strconv.FormatFloat(math.Round(1000*ratio)/10, 'f', -1, 64) + " %"
-}
-
-// plural returns "1 window" or "3 windows".
-func plural(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

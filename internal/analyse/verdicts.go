@@ -8,6 +8,7 @@ import (
 
 	"github.com/iotax/iotax/internal/spec"
 	"github.com/iotax/iotax/internal/stat"
+	"github.com/iotax/iotax/internal/unit"
 )
 
 // verdicts judges every statement of the experiment.
@@ -198,13 +199,13 @@ func wouldTake(s spec.Statement, e effect, at stat.Estimate, level float64) stri
 	const few, many = 5, 1000
 	switch more := e.MoreRounds(distance, level); {
 	case e.Rounds() < few:
-		return fmt.Sprintf("%s: %s are too few to tell, or to say how many would; it takes %d at least", over, plural(e.Rounds(), "round"), few)
+		return fmt.Sprintf("%s: %s are too few to tell, or to say how many would; it takes %d at least", over, unit.Count(e.Rounds(), "round"), few)
 	case more < 0:
 		return over + ": boots differ by more than that, and it takes more of them"
 	case more > many:
 		return over + ", and the effect is too near to it for any bearable number of rounds"
 	default:
-		return fmt.Sprintf("%s: about %s would tell, if the effect stays where it is", over, plural(max(more, 1), "more round"))
+		return fmt.Sprintf("%s: about %s would tell, if the effect stays where it is", over, unit.Count(max(more, 1), "more round"))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/iotax/iotax/internal/experiment"
+	"github.com/iotax/iotax/internal/unit"
 )
 
 // host looks at what makes figures of this host wander.
@@ -29,7 +30,7 @@ func (x *exam) host() {
 
 func (x *exam) cpus(n int) {
 	load := x.Load()
-	why := fmt.Sprintf("%s, load average %.2f", plural(n, "CPU"), load)
+	why := fmt.Sprintf("%s, load average %.2f", unit.Count(n, "CPU"), load)
 	if load > float64(n)/2 {
 		x.warn(Host, "load", why+": other work takes CPU time from the guest and the host's own load alike", "end the other work, or wait for it")
 		return
@@ -43,7 +44,7 @@ func (x *exam) neighbours() {
 	case err != nil:
 		x.warn(Host, "neighbours", "the processes of this host cannot be seen: "+err.Error(), "")
 	case len(names) > 0:
-		x.warn(Host, "neighbours", plural(len(names), "other virtual machine")+": "+strings.Join(names, "; "), "iotax run --polite lowers its own priority")
+		x.warn(Host, "neighbours", unit.Count(len(names), "other virtual machine")+": "+strings.Join(names, "; "), "iotax run --polite lowers its own priority")
 	default:
 		x.ok(Host, "neighbours", "no other virtual machine runs")
 	}

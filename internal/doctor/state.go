@@ -3,6 +3,8 @@ package doctor
 import (
 	"fmt"
 	"strings"
+
+	"github.com/iotax/iotax/internal/unit"
 )
 
 // state looks at what earlier runs left.
@@ -26,14 +28,6 @@ func (x *exam) state() {
 		x.blocked(StateFolder, "journals", err)
 	}
 	if len(dead) > 0 {
-		x.warn(StateFolder, "journals", fmt.Sprintf("%s ended without undoing all changes: %s", plural(len(dead), "run"), strings.Join(dead, ", ")), "iotax clean")
+		x.warn(StateFolder, "journals", fmt.Sprintf("%s ended without undoing all changes: %s", unit.Count(len(dead), "run"), strings.Join(dead, ", ")), "iotax clean")
 	}
-}
-
-// plural is a number of things: "1 run", "2 runs".
-func plural(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
 }

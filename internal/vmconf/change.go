@@ -28,6 +28,63 @@ type Change struct {
 	Value   string
 }
 
+// Setting is what a Change of the machine with that name sets, as it is; empty for another name.
+func (m VM) Setting(name string) Setting {
+	switch name {
+	case SetHugepages:
+		return m.Hugepages
+	case SetAgent:
+		return m.Agent
+	case SetBalloon:
+		return m.Balloon
+	case SetMachine:
+		return m.Machine
+	}
+	return Setting{}
+}
+
+// Setting is what a Change of the disk with that name sets, as it is; empty for another name. Limits are "on" where there is
+// any.
+func (d Disk) Setting(name string) Setting {
+	switch name {
+	case SetBus:
+		return d.Bus
+	case SetSource:
+		return d.Source
+	case SetCache:
+		return d.Cache
+	case SetAIO:
+		return d.AIO
+	case SetIOThread:
+		return d.IOThread
+	case SetDiscard:
+		return d.Discard
+	case SetDetectZeroes:
+		return d.DetectZeroes
+	case SetQueues:
+		return d.Queues
+	case SetQueueSize:
+		return d.QueueSize
+	case SetL2CacheSize:
+		return d.L2CacheSize
+	case SetPhysical:
+		return d.PhysicalBlock
+	case SetThrottle:
+		if len(d.Throttle) > 0 {
+			return Setting{Value: "on", Set: true}
+		}
+	}
+	return Setting{}
+}
+
+// OnOff is a switch as a Setting has it.
+func OnOff(on bool) string {
+	if on {
+		return "on"
+	}
+	return "off"
+}
+
 // Document is a configuration that was read. It keeps every byte.
 type Document interface {
 	// VMs are the machines and the parts of machines that it describes.

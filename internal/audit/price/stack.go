@@ -29,7 +29,7 @@ var settings = []struct {
 	{format, true, func(s spec.Stack) string { return s.Format }, func(s *spec.Stack) { s.Format = "" }},
 	{vmconf.SetCache, true, func(s spec.Stack) string { return s.Cache }, func(s *spec.Stack) { s.Cache = "" }},
 	{vmconf.SetAIO, true, func(s spec.Stack) string { return s.AIO }, func(s *spec.Stack) { s.AIO = "" }},
-	{vmconf.SetIOThread, true, func(s spec.Stack) string { return onOff(s.IOThread) }, func(s *spec.Stack) { s.IOThread = false }},
+	{vmconf.SetIOThread, true, func(s spec.Stack) string { return vmconf.OnOff(s.IOThread) }, func(s *spec.Stack) { s.IOThread = false }},
 	{storage, true, func(s spec.Stack) string { return s.Storage }, func(s *spec.Stack) { s.Storage = "" }},
 	{vmconf.SetDiscard, false, func(s spec.Stack) string { return s.Discard }, func(s *spec.Stack) { s.Discard = "" }},
 	{vmconf.SetDetectZeroes, false, func(s spec.Stack) string { return s.DetectZeroes }, func(s *spec.Stack) { s.DetectZeroes = "" }},
@@ -49,13 +49,6 @@ func bus(of string) string {
 		return vmconf.XenBlk
 	}
 	return of
-}
-
-func onOff(on bool) string {
-	if on {
-		return "on"
-	}
-	return "off"
 }
 
 // count is "" for 0, QEMU's own default, of which no stack tells the value.

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/iotax/iotax/internal/audit"
+	"github.com/iotax/iotax/internal/unit"
 )
 
 // WriteRules lists rules, one a line or two; whole, with all that is known of each.
@@ -27,7 +28,7 @@ func WriteRules(w io.Writer, rules []audit.Rule, whole bool, options Options) er
 		}
 	}
 	if !whole {
-		fmt.Fprintf(p, "\n%s. `iotax rules ID` has what each looks for, why, and its sources.\n", plural(len(rules), "rule"))
+		fmt.Fprintf(p, "\n%s. `iotax rules ID` has what each looks for, why, and its sources.\n", unit.Count(len(rules), "rule"))
 	}
 	_, err := io.WriteString(w, p.String())
 	return err

@@ -8,6 +8,7 @@ import (
 	"github.com/iotax/iotax/internal/audit/outcome"
 	"github.com/iotax/iotax/internal/report/metrics"
 	"github.com/iotax/iotax/internal/stat"
+	"github.com/iotax/iotax/internal/unit"
 )
 
 // costs says what a setting was measured to cost.
@@ -63,15 +64,15 @@ func (p *printer) read(o *outcome.Outcome) {
 			parts++
 		}
 	}
-	said := []string{plural(len(o.Sources), "configuration"), plural(machines, "machine"), plural(o.Disks(), "disk")}
+	said := []string{unit.Count(len(o.Sources), "configuration"), unit.Count(machines, "machine"), unit.Count(o.Disks(), "disk")}
 	if parts > 0 {
 		said = append(said, fmt.Sprintf("%d left out as snapshots or pending", parts))
 	}
 	if n := len(o.Unknown); n > 0 {
-		said = append(said, plural(n, "part")+" not understood")
+		said = append(said, unit.Count(n, "part")+" not understood")
 	}
 	if n := len(o.Skipped); n > 0 {
-		said = append(said, plural(n, "file")+" of other kinds")
+		said = append(said, unit.Count(n, "file")+" of other kinds")
 	}
 	line := "read: " + strings.Join(said, ", ")
 	if !p.Verbose && len(o.Unknown)+len(o.Skipped) > 0 {
@@ -108,7 +109,7 @@ func (p *printer) summary(o *outcome.Outcome) {
 			priced++
 		}
 	}
-	p.fill("", 0, plural(len(o.Findings), "finding")+": "+strings.Join(by, ", "))
+	p.fill("", 0, unit.Count(len(o.Findings), "finding")+": "+strings.Join(by, ", "))
 	switch {
 	case o.Run == "":
 		p.fill("", 0, "No complete run is stored here: `iotax run --quick` measures what such settings cost on this host.")
@@ -116,11 +117,4 @@ func (p *printer) summary(o *outcome.Outcome) {
 		p.fill("", 0, "Run "+o.Run+" has no two stacks that differ in what was found: nothing has a price.")
 	}
 	p.fill("", 0, "`iotax rules ID` says more of a rule.")
-}
-
-func plural(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -132,7 +132,7 @@ func dominantLine(d analyse.Dominant, best analyse.Best) string {
 	}
 	switch {
 	case d.Workloads < judged:
-		words += " where it is least, under " + strconv.Itoa(d.Workloads) + " of " + plural(judged, "workload")
+		words += " where it is least, under " + strconv.Itoa(d.Workloads) + " of " + unit.Count(judged, "workload")
 	case judged > 1:
 		words += " where it is least"
 	}
@@ -145,9 +145,9 @@ func dominantLine(d analyse.Dominant, best analyse.Best) string {
 
 func judgedOn(x index) string {
 	n, all := len(x.Best.Workloads), len(analyse.Ranked(x.Experiment))
-	over := "all " + plural(all, "workload")
+	over := "all " + unit.Count(all, "workload")
 	if n != all {
-		over = strconv.Itoa(n) + " of " + plural(all, "workload")
+		over = strconv.Itoa(n) + " of " + unit.Count(all, "workload")
 	}
 	if all < len(x.workloads) {
 		over += " that are not held to a rate"

@@ -6,6 +6,7 @@ import (
 	"github.com/iotax/iotax/internal/analyse"
 	"github.com/iotax/iotax/internal/report/metrics"
 	"github.com/iotax/iotax/internal/stat"
+	"github.com/iotax/iotax/internal/unit"
 )
 
 // bill is the itemised bill of a ladder: a line for each step, and a waterfall beside it.
@@ -86,7 +87,7 @@ func billLead(b analyse.LadderBill) string {
 			what += " (" + w + ")"
 		}
 	}
-	return what + ", as geometric means over " + plural(len(b.Workloads), "workload") + ", from " + b.Base + " upwards. Alone is the step on the start; " +
+	return what + ", as geometric means over " + unit.Count(len(b.Workloads), "workload") + ", from " + b.Base + " upwards. Alone is the step on the start; " +
 		"together with all before it; taken off is what the whole owes to it. The shares are of the whole gain, in the order of the ladder; " +
 		"\u201c~\u201d cannot be told from no change."
 }

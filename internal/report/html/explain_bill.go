@@ -27,7 +27,7 @@ type billFold struct {
 }
 
 // Count says how many bills it holds.
-func (f billFold) Count() string { return plural(len(f.Cards), "bill") }
+func (f billFold) Count() string { return unit.Count(len(f.Cards), "bill") }
 
 // billCard is one bill as a waterfall. Reason stands in its place where there is none.
 type billCard struct {
@@ -107,7 +107,7 @@ func leftOut(x index, n, most int, noun string) string {
 	if n <= most {
 		return ""
 	}
-	return "Here are " + strconv.Itoa(most) + " of " + plural(n, noun) + "; iotax explain " + x.Run.ID + " prints them all."
+	return "Here are " + strconv.Itoa(most) + " of " + unit.Count(n, noun) + "; iotax explain " + x.Run.ID + " prints them all."
 }
 
 // featuredOf chooses the stacks whose bills are drawn first: the best one, the usual defaults, and the one with the most

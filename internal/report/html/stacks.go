@@ -95,7 +95,7 @@ func factsOf(x index) []fact {
 	h := x.Run.Host
 	all := []fact{
 		{"Accelerator", accelerator(h.Accelerator)},
-		{"CPU", h.CPU + ", " + plural(h.CPUs, "CPU")},
+		{"CPU", h.CPU + ", " + unit.Count(h.CPUs, "CPU")},
 		{"Memory", unit.Bytes(h.Memory)},
 		{"Runs inside", h.Virtualised},
 		{"Host kernel", h.Kernel},
@@ -115,7 +115,7 @@ func guestOf(h record.Host) string {
 	if h.GuestCPUs == 0 {
 		return "none: all stacks are on the host"
 	}
-	return plural(h.GuestCPUs, "vCPU") + ", " + unit.Bytes(h.GuestMemory) + ", Linux " + h.GuestKernel
+	return unit.Count(h.GuestCPUs, "vCPU") + ", " + unit.Bytes(h.GuestMemory) + ", Linux " + h.GuestKernel
 }
 
 func accelerator(a string) string {

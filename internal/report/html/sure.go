@@ -10,6 +10,7 @@ import (
 	"github.com/iotax/iotax/internal/record"
 	"github.com/iotax/iotax/internal/spec"
 	"github.com/iotax/iotax/internal/stat"
+	"github.com/iotax/iotax/internal/unit"
 )
 
 // Strip charts are drawn for at most this many workloads, stacks and rounds: a run of ten thousand
@@ -87,8 +88,8 @@ func sureOf(x index) sure {
 		s.Strips = append(s.Strips, stripOf(x, w, i, drawn, ax))
 	}
 	if len(lanes) > maxLanes || len(x.workloads) > maxStrips {
-		s.LeftOut = "Drawn: " + strconv.Itoa(len(drawn)) + " of " + plural(len(lanes), "stack") + " under " +
-			strconv.Itoa(min(len(x.workloads), maxStrips)) + " of " + plural(len(x.workloads), "workload") + ". The tables hold them all."
+		s.LeftOut = "Drawn: " + strconv.Itoa(len(drawn)) + " of " + unit.Count(len(lanes), "stack") + " under " +
+			strconv.Itoa(min(len(x.workloads), maxStrips)) + " of " + unit.Count(len(x.workloads), "workload") + ". The tables hold them all."
 	}
 	return s
 }
@@ -147,7 +148,7 @@ func stripOf(x index, w spec.Workload, i int, stacks []string, ax axis) strip {
 			l.Class += " best"
 		}
 		s.Lanes = append(s.Lanes, l)
-		words[j] = stacks[j] + " " + l.Text + ", " + plural(len(c.Points), "round")
+		words[j] = stacks[j] + " " + l.Text + ", " + unit.Count(len(c.Points), "round")
 	}
 	whose := "share of the host is"
 	if w.Held() {

@@ -9,6 +9,7 @@ import (
 	"github.com/iotax/iotax/internal/analyse"
 	"github.com/iotax/iotax/internal/report/metrics"
 	"github.com/iotax/iotax/internal/stat"
+	"github.com/iotax/iotax/internal/unit"
 )
 
 // verdicts are the published statements with what this host says of them.
@@ -85,7 +86,7 @@ func counts(all []analyse.Verdict) (holds, fails, open int) {
 
 func countWords(all []analyse.Verdict) string {
 	holds, fails, open := counts(all)
-	return fmt.Sprintf("Of %s: \u2713 %d %s here, \u2717 %d %s not, ? %d cannot be told.", plural(len(all), "published statement"),
+	return fmt.Sprintf("Of %s: \u2713 %d %s here, \u2717 %d %s not, ? %d cannot be told.", unit.Count(len(all), "published statement"),
 		holds, verb(holds, "holds", "hold"), fails, verb(fails, "does", "do"), open)
 }
 

@@ -20,7 +20,7 @@ type billLine struct {
 // ladder prints the itemised bill.
 func (p *printer) ladder(b analyse.LadderBill, t *table) {
 	p.hang("", fmt.Sprintf("from %s, step by step; %s%s, geometric mean over %s. Alone: this step on the start. Together: with all "+
-		"before it. Taken off: what the whole owes to it.", t.names.stack(b.Base), ladderMetric(b), better(b.Metric), plural(len(b.Workloads), "workload")), faint)
+		"before it. Taken off: what the whole owes to it.", t.names.stack(b.Base), ladderMetric(b), better(b.Metric), unit.Count(len(b.Workloads), "workload")), faint)
 	lines := []billLine{{cells: [4]string{"alone", "together", "taken off", "share"}, kind: head}}
 	for i, s := range b.Steps {
 		lines = append(lines, billLine{
@@ -127,11 +127,4 @@ func shareOfAll(share *float64) string {
 		return ""
 	}
 	return fmt.Sprintf("%.0f %%", 100**share)
-}
-
-func plural(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -99,7 +99,7 @@ func dominantWords(d analyse.Dominant, best analyse.Best, names labels) string {
 	words := glued(shareOfTax(d.Share))
 	switch {
 	case d.Workloads < judged:
-		words += fmt.Sprintf(" where it is least, under %d of %s", d.Workloads, plural(judged, "workload"))
+		words += fmt.Sprintf(" where it is least, under %d of %s", d.Workloads, unit.Count(judged, "workload"))
 	case judged > 1:
 		words += " where it is least"
 	}

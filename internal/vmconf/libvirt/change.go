@@ -139,46 +139,9 @@ func (m *machine) step(t task) (*machine, error) {
 // setting is what a change sets, as it is now.
 func (m *machine) setting(t task) vmconf.Setting {
 	if t.disk < 0 {
-		switch t.Setting {
-		case vmconf.SetHugepages:
-			return m.vm.Hugepages
-		case vmconf.SetAgent:
-			return m.vm.Agent
-		case vmconf.SetBalloon:
-			return m.vm.Balloon
-		}
-		return m.vm.Machine
+		return m.vm.Setting(t.Setting)
 	}
-	d := m.disks[t.disk].is
-	switch t.Setting {
-	case vmconf.SetThrottle:
-		s := vmconf.Setting{Set: len(d.Throttle) > 0}
-		if s.Set {
-			s.Value = "on"
-		}
-		return s
-	case vmconf.SetBus:
-		return d.Bus
-	case vmconf.SetSource:
-		return d.Source
-	case vmconf.SetCache:
-		return d.Cache
-	case vmconf.SetDiscard:
-		return d.Discard
-	case vmconf.SetAIO:
-		return d.AIO
-	case vmconf.SetDetectZeroes:
-		return d.DetectZeroes
-	case vmconf.SetIOThread:
-		return d.IOThread
-	case vmconf.SetQueues:
-		return d.Queues
-	case vmconf.SetQueueSize:
-		return d.QueueSize
-	case vmconf.SetL2CacheSize:
-		return d.L2CacheSize
-	}
-	return d.PhysicalBlock
+	return m.disks[t.disk].is.Setting(t.Setting)
 }
 
 // check says why a change has not the effect that it asks for.

@@ -139,10 +139,3 @@ func (c *conf) flag(key string, def bool) (bool, entry, bool) {
 	}
 	return on, e, true
 }
-
-func onOff(on bool) string {
-	if on {
-		return "on"
-	}
-	return "off"
-}

@@ -30,7 +30,7 @@ func (c *conf) balloon() vmconf.Setting {
 	if !ok {
 		return vmconf.Default("on", byDefault, c.start())
 	}
-	return vmconf.Written(onOff(n != 0), e.value, c.doc.at(e.line))
+	return vmconf.Written(vmconf.OnOff(n != 0), e.value, c.doc.at(e.line))
 }
 
 // agent is the channel of the guest agent.
@@ -45,7 +45,7 @@ func (c *conf) agent() vmconf.Setting {
 		c.note(e, "neither 0 nor 1")
 		return vmconf.Setting{Set: true, Written: e.value, At: c.doc.at(e.line)}
 	}
-	return vmconf.Written(onOff(on), e.value, c.doc.at(e.line))
+	return vmconf.Written(vmconf.OnOff(on), e.value, c.doc.at(e.line))
 }
 
 // pinning is of the whole process to the same CPUs: Proxmox VE ties no vCPU to one of its own.

@@ -102,7 +102,7 @@ func (b *board) ioThread(d drive) vmconf.Setting {
 	if !ok {
 		return vmconf.Default("off", byDefault, d.at)
 	}
-	s := vmconf.Written(onOff(d.on("iothread")), text, d.at)
+	s := vmconf.Written(vmconf.OnOff(d.on("iothread")), text, d.at)
 	if s.Value == "off" {
 		return s
 	}

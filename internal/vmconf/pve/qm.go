@@ -1,9 +1,9 @@
 package pve
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/iotax/iotax/internal/sys"
 	"github.com/iotax/iotax/internal/vmconf"
 )
 
@@ -23,24 +23,14 @@ func (d *Document) QM(vm int, changes []vmconf.Change) (string, error) {
 			gone = append(gone, f.key)
 		}
 		if l.changed() && !l.gone {
-			args = append(args, "--"+l.key, quote(l.value))
+			args = append(args, "--"+l.key, l.value)
 		}
 	}
 	if len(gone) > 0 {
-		args = append(args, "--delete", quote(strings.Join(gone, ",")))
+		args = append(args, "--delete", strings.Join(gone, ","))
 	}
 	if len(args) == none {
 		return "", nil
 	}
-	return strings.Join(args, " "), nil
-}
-
-var plain = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
-
-// quote quotes an argument for a shell, where it needs it.
-func quote(s string) string {
-	if plain.MatchString(s) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	return sys.Quote(args), nil
 }

@@ -52,47 +52,13 @@ func because(why string) string {
 
 // setting is what a change sets.
 func (e *editor) setting(m vmconf.VM, c vmconf.Change) vmconf.Setting {
-	switch c.Setting {
-	case vmconf.SetHugepages:
-		return m.Hugepages
-	case vmconf.SetAgent:
-		return m.Agent
-	case vmconf.SetBalloon:
-		return m.Balloon
-	case vmconf.SetMachine:
-		return m.Machine
+	if c.Disk == "" {
+		return m.Setting(c.Setting)
 	}
 	id := or(e.moved[c.Disk], c.Disk)
 	i := slices.IndexFunc(m.Disks, func(d vmconf.Disk) bool { return d.ID == id })
 	if i < 0 {
 		return vmconf.Setting{Why: "the disk is gone"}
 	}
-	d := m.Disks[i]
-	switch c.Setting {
-	case vmconf.SetBus:
-		return d.Bus
-	case vmconf.SetCache:
-		return d.Cache
-	case vmconf.SetAIO:
-		return d.AIO
-	case vmconf.SetIOThread:
-		return d.IOThread
-	case vmconf.SetDiscard:
-		return d.Discard
-	case vmconf.SetDetectZeroes:
-		return d.DetectZeroes
-	case vmconf.SetQueues:
-		return d.Queues
-	case vmconf.SetQueueSize:
-		return d.QueueSize
-	case vmconf.SetL2CacheSize:
-		return d.L2CacheSize
-	case vmconf.SetPhysical:
-		return d.PhysicalBlock
-	case vmconf.SetSource:
-		return d.Source
-	case vmconf.SetThrottle:
-		return vmconf.Setting{Set: len(d.Throttle) > 0}
-	}
-	return vmconf.Setting{}
+	return m.Disks[i].Setting(c.Setting)
 }

@@ -161,9 +161,7 @@ func (d *Document) make(s step, all []step) (*Document, error) {
 // check compares what is in effect now with what was wished, and with what QEMU refuses.
 func (g *guest) check(s step) error {
 	if s.disk < 0 {
-		got := map[string]vmconf.Setting{
-			vmconf.SetMachine: g.vm.Machine, vmconf.SetHugepages: g.vm.Hugepages, vmconf.SetAgent: g.vm.Agent, vmconf.SetBalloon: g.vm.Balloon,
-		}[s.Setting]
+		got := g.vm.Setting(s.Setting)
 		if s.Setting == vmconf.SetHugepages && got.Value != "off" && got.Value != "" {
 			got.Value = "on"
 		}
@@ -186,12 +184,7 @@ func (g *guest) check(s step) error {
 	case s.Value == "":
 		return nil
 	}
-	return differs(map[string]vmconf.Setting{
-		vmconf.SetBus: v.Bus, vmconf.SetCache: v.Cache, vmconf.SetAIO: v.AIO, vmconf.SetIOThread: v.IOThread,
-		vmconf.SetDiscard: v.Discard, vmconf.SetDetectZeroes: v.DetectZeroes, vmconf.SetQueues: v.Queues,
-		vmconf.SetQueueSize: v.QueueSize, vmconf.SetL2CacheSize: v.L2CacheSize, vmconf.SetSource: v.Source,
-		vmconf.SetPhysical: v.PhysicalBlock,
-	}[s.Setting], s.Value)
+	return differs(v.Setting(s.Setting), s.Value)
 }
 
 // differs is a fault where a setting is not what was wished.

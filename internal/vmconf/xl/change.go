@@ -123,17 +123,9 @@ func apply(data []byte, splices []splice) []byte {
 // effective is the setting that a change is about.
 func (d *Document) effective(i int, name string) vmconf.Setting {
 	if i == machineItself {
-		return map[string]vmconf.Setting{
-			vmconf.SetHugepages: d.vm.Hugepages, vmconf.SetAgent: d.vm.Agent, vmconf.SetBalloon: d.vm.Balloon, vmconf.SetMachine: d.vm.Machine,
-		}[name]
+		return d.vm.Setting(name)
 	}
-	disk := d.vm.Disks[i]
-	return map[string]vmconf.Setting{
-		vmconf.SetBus: disk.Bus, vmconf.SetCache: disk.Cache, vmconf.SetAIO: disk.AIO, vmconf.SetIOThread: disk.IOThread,
-		vmconf.SetDiscard: disk.Discard, vmconf.SetDetectZeroes: disk.DetectZeroes, vmconf.SetQueues: disk.Queues,
-		vmconf.SetQueueSize: disk.QueueSize, vmconf.SetL2CacheSize: disk.L2CacheSize, vmconf.SetSource: disk.Source,
-		vmconf.SetPhysical: disk.PhysicalBlock,
-	}[name]
+	return d.vm.Disks[i].Setting(name)
 }
 
 // changeMachine takes maxmem out, so that nothing of the memory is in the balloon. xl has words for no other setting.
